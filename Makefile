@@ -1,0 +1,40 @@
+# Thin targets over scripts/setup (Debian packages) and the CMake presets.
+
+.PHONY: demo test bench asan tidy format format-check clean setup
+.DEFAULT_GOAL := demo
+
+setup:
+	@scripts/setup
+
+build/%/build.ninja: CMakePresets.json | setup
+	cmake --preset $*
+
+demo: build/release/build.ninja
+	@cmake --build --preset release --target old_faithful
+	@build/release/examples/old_faithful data/old_faithful.csv
+
+test: build/release/build.ninja
+	@cmake --build --preset release
+	@ctest --preset release
+
+bench: build/release/build.ninja
+	@cmake --build --preset release
+	@build/release/bench/scale
+
+asan: build/asan/build.ninja
+	@cmake --build --preset asan
+	@ctest --preset asan
+
+tidy: build/tidy/build.ninja
+	@cmake --build --preset tidy
+
+SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp')
+
+format: setup
+	@clang-format -i $(SOURCES)
+
+format-check: setup
+	@clang-format --dry-run -Werror $(SOURCES)
+
+clean:
+	@rm -rf build

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <lrvb/export.hpp>
+#include <lrvb/model/expression.hpp>
+#include <lrvb/model/model.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// Finds the fixed point η = ∇L(m) of a model: a maximum of the bound F(m) = L(m) + Σ_j S_j(m_j).
+///
+/// Coordinate ascent gets near, Newton finishes: with g = ∇L − η the gradient of F in the means, the step is
+///
+///     Δm = Σ̂ g,     Δη = (I − HV)⁻¹ g = g + HΔm,
+///
+/// from the same factorisation that the response uses. F is the judge: a Newton step that would lower it, or leave the
+/// domain of a family, is halved and then given up for more ascent, and so is a point where the factorisation fails.
+///
+/// Converged means: the Newton decrement λ = √(gᵀΣ̂g) is at most the tolerance. By Cauchy–Schwarz |Δm_i| ≤ λ sd_i, so no
+/// mean, nor any linear combination of means, would move by more than λ of its own LRVB standard deviation.
+namespace lrvb {
+
+namespace detail {
+class CurvatureStructure;
+}
+
+enum class Termination {
+    converged,        ///< the step is below the tolerance, at a strict local maximum of the bound
+    iteration_limit,  ///< max_iterations were spent
+    stalled,          ///< rounding keeps the step above the tolerance: centre and scale the data
+    not_a_maximum,    ///< a fixed point, but the bound is flat or rises in some direction
+    improper,         ///< an update left the domain of a variable's family
+    cancelled         ///< the progress callback said so
+};
+
+LRVB_EXPORT std::string_view to_string(Termination termination);
+
+/// What a progress callback is told, after every sweep and every Newton step.
+struct Progress {
+    int restart = 0;
+    std::string_view stage;  // "ascent" or "newton"
+    int iteration = 0;
+    double bound = 0.0;
+    double step = 0.0;  // in posterior sds; infinite until Newton's factorisation has succeeded once
+};
+
+struct LRVB_EXPORT FitOptions {
+    /// Largest step, in posterior sds, of a converged fit.
+    double tolerance = 1e-8;
+    /// Sweeps and Newton steps together, for each start.
+    int max_iterations = 10000;
+    /// Number of random starts; the best bound wins.
+    int restarts = 1;
+    std::uint64_t seed = 1;
+    /// Begins every start at this state, such as the optimum of a model nearby, instead of at random.
+    std::optional<State> initial;
+    /// Called after every iteration; returning false cancels.
+    std::function<bool(const Progress&)> progress;
+
+    /// Holds a variable at a value (a number, a vector, the half-vector of a matrix, a label counted from 0).
+    FitOptions& clamp(const AnyVariable& variable, const Vector& value);
+    FitOptions& clamp(const AnyVariable& variable, double value);
+    /// Starts a variable at these standard parameters instead of at random.
+    FitOptions& start(const AnyVariable& variable, const Vector& standard);
+
+    std::vector<std::pair<Index, Vector>> clamped;
+    std::vector<std::pair<Index, Vector>> starts;
+};
+
+/// The result of a fit.
+struct LRVB_EXPORT Optimum {
+    /// Natural and mean parameters of every variable, stacked as the model's layout says.
+    State state;
+    double bound = 0.0;
+    /// The bound after every iteration of the winning start.
+    std::vector<double> trace;
+    int sweeps = 0;
+    int newton_steps = 0;
+    /// The Newton decrement: no mean would move by more than this many posterior sds. Infinite where it is not a
+    /// maximum.
+    double step = 0.0;
+    Termination termination = Termination::iteration_limit;
+    /// One sentence: how it ended, and what to do if it did not converge.
+    std::string message;
+    /// The bound that each start ended at, in order, and how it ended.
+    std::vector<double> restart_bounds;
+    std::vector<Termination> restart_terminations;
+    /// The symbolic factorisation, for the response to use again.
+    std::shared_ptr<const detail::CurvatureStructure> structure;
+
+    bool converged() const { return termination == Termination::converged; }
+
+    /// Standard parameters of a variable: (mean, variance), (shape, rate), … Empty where it is clamped.
+    Vector standard(const Model& model, const AnyVariable& variable) const;
+};
+
+/// Throws std::invalid_argument for options that make no sense, and std::logic_error if the bound falls during ascent,
+/// which means that the model's sweep is wrong. Every other outcome is in the result.
+LRVB_EXPORT Optimum fit(const Model& model, const FitOptions& options = {});
+
+}  // namespace lrvb

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <lrvb/export.hpp>
+#include <lrvb/types.hpp>
+
+#include <string_view>
+
+/// Kinds of data that are not kinds of variable: densities h(y) exp(ηᵀT(y) − A) of an observed y only.
+namespace lrvb::likelihood {
+
+/// Counts: T = (y), h = 1/y!.
+struct LRVB_EXPORT Poisson {
+    static constexpr std::string_view name = "Poisson";
+    Index size() const { return 1; }
+    Vector statistic(const VectorView& value) const;
+    double log_base(const VectorView& value) const;
+    bool operator==(const Poisson&) const = default;
+};
+
+/// Successes in a number of trials: T = (y), h = C(trials, y).
+struct LRVB_EXPORT Binomial {
+    static constexpr std::string_view name = "Binomial";
+    Index trials = 1;
+    Index size() const { return 1; }
+    Vector statistic(const VectorView& value) const;
+    double log_base(const VectorView& value) const;
+    bool operator==(const Binomial&) const = default;
+};
+
+/// Counts of labels: T = (y_1, …, y_K), h = (Σy)!/Πy_k!.
+struct LRVB_EXPORT Multinomial {
+    static constexpr std::string_view name = "Multinomial";
+    Index labels = 2;
+    Index size() const { return labels; }
+    Vector statistic(const VectorView& value) const;
+    double log_base(const VectorView& value) const;
+    bool operator==(const Multinomial&) const = default;
+};
+
+}  // namespace lrvb::likelihood

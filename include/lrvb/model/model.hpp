@@ -1,0 +1,71 @@
+#pragma once
+
+#include <lrvb/export.hpp>
+#include <lrvb/family/random.hpp>
+#include <lrvb/model/layout.hpp>
+#include <lrvb/types.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+/// The model concept: all that `fit` and `response` ask of a model.
+///
+/// A model has variables θ_j with variational factors q_j in exponential families, stacked as its `Layout` says. Under
+/// the factorised q, the expected log joint E_q log p(x, θ) is a function L(m) of the stacked mean parameters alone,
+/// with local variables (if the model has any) already maximised out. The evidence bound is F(m) = L(m) + Σ_j S_j(m_j),
+/// with S_j the entropies; ∇S_j = −η_j and ∇²S_j = −V_j⁻¹. So the fixed point is η = ∇L(m), and −∇²F = V⁻¹ − ∇²L is
+/// what the response inverts.
+namespace lrvb {
+
+/// Where an optimisation stands: the natural and the mean parameters of every q_j, stacked, m_j = ∇A_j(η_j). A clamped
+/// variable is held at a value: its mean is the statistic of that value, its natural parameter has no meaning, and it
+/// has neither variance nor entropy.
+struct State {
+    Vector natural;
+    Vector mean;
+    std::vector<bool> clamped;
+};
+
+enum class Order { value, gradient, hessian };
+
+/// L at some means, with derivatives up to the order asked for.
+struct Expansion {
+    double value = 0.0;
+    /// Σ|terms| of the sum that is `value`: its rounding error is a small multiple of 2⁻⁵³ times this.
+    double magnitude = 0.0;
+    Vector gradient;
+    /// Lower triangle of ∇²L in the statistics. Its pattern is the same at all means: it is the model's, not the
+    /// point's.
+    SparseMatrix hessian;
+};
+
+/// Thrown by a sweep when an update leaves the domain of a variable's family: its conditional cannot be normalised.
+class LRVB_EXPORT ImproperConditional : public std::domain_error {
+  public:
+    ImproperConditional(const std::string& variable, const std::string& reason);
+};
+
+class LRVB_EXPORT Model {
+  public:
+    virtual ~Model() = default;
+
+    virtual const Layout& layout() const = 0;
+
+    /// A state to begin at, consistent (means belong to naturals) and random where the model has symmetries to break.
+    virtual State start(Random& random) const = 0;
+
+    /// One pass of coordinate ascent, η_j ← ∇_j L(m), m_j ← ∇A_j(η_j), over all variables that are not clamped. Never
+    /// lowers F. Throws ImproperConditional.
+    virtual void sweep(State& state) const = 0;
+
+    virtual Expansion expand(const Vector& mean, Order order) const = 0;
+
+    /// Names of the hyperparameters α that the sensitivity can be asked for.
+    virtual const std::vector<std::string>& hyperparameters() const = 0;
+
+    /// ∂²L/∂m∂α at these means.
+    virtual Vector hyperparameter_gradient(const Vector& mean, Index hyperparameter) const = 0;
+};
+
+}  // namespace lrvb

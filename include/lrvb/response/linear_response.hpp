@@ -1,0 +1,89 @@
+#pragma once
+
+#include <lrvb/export.hpp>
+#include <lrvb/fit/fit.hpp>
+#include <lrvb/model/functionals.hpp>
+#include <lrvb/model/model.hpp>
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+/// Linear response: how the fixed point moves when the log joint does. To first order
+///
+///     dm = Σ̂ · d(∇L),     Σ̂ = (I − VH)⁻¹ V = L (I − LᵀHL)⁻¹ Lᵀ,
+///
+/// with V = LLᵀ the mean-field covariance of the statistics and H = ∇²L. Perturbing by tᵀT makes Σ̂ itself the estimate
+/// of their posterior covariance; perturbing by a hyperparameter gives the sensitivity to it.
+///
+/// Assumes that the optimum is a fixed point (converged) and a strict local maximum. Σ̂ is as good as the mean-field
+/// means are under perturbation: it is exact for normal targets, and too small where the factorisation cannot follow
+/// (strongly overlapping mixtures). Factored once in the constructor; every query is const and solves only for what it
+/// is asked.
+///
+///     LinearResponse response(model, fit(model));
+///     Matrix covariance = response.covariance({mu, log(tau)});
+///     Vector sd = response.sd({mu - nu});
+namespace lrvb {
+
+/// An optimum that the response cannot be read off: not converged, or not a maximum of the bound.
+class LRVB_EXPORT NotAnOptimum : public std::invalid_argument {
+  public:
+    using std::invalid_argument::invalid_argument;
+};
+
+class LRVB_EXPORT LinearResponse {
+  public:
+    /// Throws NotAnOptimum where the optimum has not converged, or is not a strict local maximum: then the message
+    /// names the variable whose pivot failed. The model must outlive the response.
+    LinearResponse(const Model& model, const Optimum& optimum);
+    ~LinearResponse();
+    LinearResponse(LinearResponse&&) noexcept;
+    LinearResponse& operator=(LinearResponse&&) noexcept;
+
+    /// Means of the functionals at the optimum.
+    Vector mean(const Functionals& functionals) const;
+
+    Matrix covariance(const Functionals& functionals) const;
+    Matrix covariance(const Functionals& rows, const Functionals& columns) const;
+    Vector sd(const Functionals& functionals) const;
+    Matrix correlation(const Functionals& functionals) const;
+
+    /// What mean field says about the same, for comparison.
+    Matrix mean_field_covariance(const Functionals& functionals) const;
+    Vector mean_field_sd(const Functionals& functionals) const;
+
+    using Function = std::function<Vector(const Vector&)>;
+    using Jacobian = std::function<Matrix(const Vector&)>;
+
+    /// Covariance of smooth functions f of the functionals by the delta method, J Σ̂ Jᵀ with J = ∂f at their means.
+    /// Without a Jacobian it is taken by fourth-order central differences, with steps of 0.001 posterior sds.
+    Matrix delta_covariance(const Functionals& functionals, const Function& function,
+                            const Jacobian& jacobian = {}) const;
+    Vector delta_sd(const Functionals& functionals, const Function& function, const Jacobian& jacobian = {}) const;
+
+    /// Derivative of the functionals' means in a hyperparameter.
+    Vector sensitivity(const Functionals& functionals, const Hyperparameter& hyperparameter) const;
+    Vector sensitivity(const Functionals& functionals, const std::string& hyperparameter) const;
+    /// The same for all hyperparameters, in the model's order: one column each.
+    Matrix sensitivities(const Functionals& functionals) const;
+
+    /// Σ̂ times any change of ∇L, stacked: the one map that answers everything.
+    Vector respond(const Vector& gradient_change) const;
+
+    /// The covariance blocks of all variables at once, by a selected inverse; no larger part of Σ̂ is formed.
+    std::vector<Matrix> marginal_covariances() const;
+    /// Standard deviations of all statistics, stacked, from the same.
+    Vector marginal_sds() const;
+
+    /// The smallest pivot of I − LᵀHL, in (0, 1] or so: how close the optimum is to a flat direction.
+    double smallest_pivot() const;
+
+  private:
+    class Implementation;
+    std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace lrvb

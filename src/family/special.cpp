@@ -1,0 +1,121 @@
+#include "family/special.hpp"
+
+#include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/gamma.hpp>
+#include <boost/math/special_functions/trigamma.hpp>
+
+#include <cmath>
+#include <numbers>
+
+namespace lrvb::detail {
+
+namespace {
+
+// From here on the asymptotic series below have errors under one unit in the last place.
+constexpr double kSeriesFrom = 20.0;
+
+// Σ_n B_2n / x^2n over n = 1 … 6 with the given divisors: the tail that ψ, ψ' and log Γ share.
+template <class Divisor>
+double bernoulli_series(double x, Divisor divisor) {
+    constexpr double kBernoulli[] = {1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730};
+    const double inverse_square = 1.0 / (x * x);
+    double sum = 0.0;
+    for (int n = 6; n >= 1; --n) sum = (sum + kBernoulli[n - 1] / divisor(n)) * inverse_square;
+    return sum;
+}
+
+// log Γ(x) − [(x − ½) log x − x + ½ log 2π] = Σ B_2n / (2n (2n−1) x^(2n−1)).
+double stirling_remainder(double x) {
+    return x * bernoulli_series(x, [](int n) { return 2.0 * n * (2.0 * n - 1.0); });
+}
+
+}  // namespace
+
+double log_gamma(double x) {
+    return boost::math::lgamma(x);
+}
+
+double digamma(double x) {
+    return boost::math::digamma(x);
+}
+
+double trigamma(double x) {
+    return boost::math::trigamma(x);
+}
+
+double log_minus_digamma(double x) {
+    if (x < kSeriesFrom) return std::log(x) - digamma(x);
+    return 0.5 / x + bernoulli_series(x, [](int n) { return 2.0 * n; });
+}
+
+double trigamma_excess(double x) {
+    if (x < kSeriesFrom) return x * trigamma(x) - 1.0;
+    return 0.5 / x + bernoulli_series(x, [](int) { return 1.0; });
+}
+
+double trigamma_deficit(double x) {
+    const double excess = trigamma_excess(x);
+    return x * excess / (1.0 + excess);
+}
+
+// For large x the leading terms of Stirling's formula are subtracted by hand.
+double log_gamma_rise(double x, double rise) {
+    if (x < kSeriesFrom) return std::lgamma(x + rise) - std::lgamma(x);
+    return rise * (std::log(x) - 1.0) + (x + rise - 0.5) * std::log1p(rise / x) + stirling_remainder(x + rise) -
+           stirling_remainder(x);
+}
+
+// A small rise at a small x is first carried to where the series begin, by ψ(x + 1) = ψ(x) + 1/x: a sum of positive
+// terms.
+double digamma_rise(double x, double rise) {
+    if (x < kSeriesFrom && rise > x) return digamma(x + rise) - digamma(x);
+    double sum = 0.0;
+    for (; x < kSeriesFrom; x += 1.0) sum += rise / x / (x + rise);
+    return sum + std::log1p(rise / x) + (log_minus_digamma(x) - log_minus_digamma(x + rise));
+}
+
+double trigamma_fall(double x, double rise) {
+    if (x < kSeriesFrom && rise > x) return trigamma(x) - trigamma(x + rise);
+    const auto fall_of_inverse = [rise](double at) { return rise / at / (at + rise); };
+    double sum = 0.0;
+    for (; x < kSeriesFrom; x += 1.0) sum += fall_of_inverse(x) * (1.0 / x + 1.0 / (x + rise));
+    return sum + fall_of_inverse(x) + (trigamma_excess(x) / x - trigamma_excess(x + rise) / (x + rise));
+}
+
+double gamma_entropy(double shape) {
+    if (shape < kSeriesFrom) return shape + log_gamma(shape) + (1.0 - shape) * digamma(shape);
+    // The leading terms of log Γ and ψ cancel to ½ log shape; what is left are their remainders.
+    const double half_log_two_pi = 0.5 * std::log(2.0 * std::numbers::pi);
+    return 0.5 * std::log(shape) + half_log_two_pi + stirling_remainder(shape) +
+           (shape - 1.0) * log_minus_digamma(shape);
+}
+
+double inverse_digamma(double y) {
+    // Minka's start (2000, appendix C), then Newton, which converges monotonically since ψ is concave.
+    double x = y > -2.22 ? std::exp(y) + 0.5 : -1.0 / (y - digamma(1.0));
+    for (int i = 0; i < 20; ++i) {
+        const double step = (digamma(x) - y) / trigamma(x);
+        x = step < x ? x - step : 0.5 * x;
+        if (std::abs(step) <= 1e-15 * x) break;
+    }
+    return x;
+}
+
+double inverse_log_minus_digamma(double gap) {
+    // log x − ψ(x) lies between 1/(2x) and 1/x; Newton in log x, where the function is nearly linear.
+    double x = gap > 1.0 ? 1.0 / gap : (0.5 + 0.25 * gap) / gap;
+    for (int i = 0; i < 50; ++i) {
+        // d/d(log x) [log x − ψ(x)] = 1 − xψ'(x); Newton for log(log x − ψ(x)) = log gap.
+        const double value = log_minus_digamma(x);
+        const double step = value / trigamma_excess(x) * std::log(value / gap);
+        x *= std::exp(step);
+        if (std::abs(step) <= 1e-15) break;
+    }
+    return x;
+}
+
+double softplus(double x) {
+    return x > 0.0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+}
+
+}  // namespace lrvb::detail

@@ -1,0 +1,39 @@
+#pragma once
+
+/// Special functions of the Gamma world, each accurate to a few units in the last place of its own value over the whole
+/// positive axis: the differences that cancel for large arguments have names of their own and use their series there.
+namespace lrvb::detail {
+
+/// log Γ(x). (std::lgamma writes a global, so it is not safe in threads.)
+double log_gamma(double x);
+double digamma(double x);
+double trigamma(double x);
+
+/// log x − ψ(x) > 0.
+double log_minus_digamma(double x);
+
+/// x ψ'(x) − 1 > 0. Tends to 1/(2x) for large x, where the direct form cancels.
+double trigamma_excess(double x);
+
+/// x − 1/ψ'(x), in (0, 1/2). Differences of 1/ψ' are differences of this, without the cancellation.
+double trigamma_deficit(double x);
+
+/// log Γ(x + rise) − log Γ(x), ψ(x + rise) − ψ(x) and ψ'(x) − ψ'(x + rise), for rise > 0: accurate also where rise is
+/// far below x, and where x + rise rounds to x.
+double log_gamma_rise(double x, double rise);
+double digamma_rise(double x, double rise);
+double trigamma_fall(double x, double rise);
+
+/// Entropy of Gamma(shape, rate 1).
+double gamma_entropy(double shape);
+
+/// The x > 0 with ψ(x) = y.
+double inverse_digamma(double y);
+
+/// The x > 0 with log x − ψ(x) = gap, for gap > 0.
+double inverse_log_minus_digamma(double gap);
+
+/// log(1 + exp(x)) without overflow.
+double softplus(double x);
+
+}  // namespace lrvb::detail

@@ -1,0 +1,219 @@
+#include "fit/curvature.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace lrvb::detail {
+
+CurvatureStructure::CurvatureStructure(const Layout& layout, const std::vector<bool>& clamped,
+                                       const SparseMatrix& hessian_pattern)
+    : clamped_(clamped), active_(static_cast<std::size_t>(layout.variable_count()), 0) {
+    collect_blocks(layout, hessian_pattern);
+    lay_out(layout);
+    symbolic_ = std::make_shared<const SymbolicLdl>(pattern_);
+}
+
+void CurvatureStructure::collect_blocks(const Layout& layout, const SparseMatrix& hessian_pattern) {
+    std::vector<Index> variable_of(static_cast<std::size_t>(layout.size()));
+    for (Index j = 0; j < layout.variable_count(); ++j) {
+        for (Index s = 0; s < layout[j].size; ++s) variable_of[static_cast<std::size_t>(layout[j].offset + s)] = j;
+    }
+    // The Hessian's entries, sorted by column variable, then row variable: runs of equal pairs are the blocks.
+    std::vector<std::tuple<Index, Index, HessianEntry>> found;
+    found.reserve(static_cast<std::size_t>(hessian_pattern.nonZeros()));
+    int value = 0;
+    for (int column = 0; column < hessian_pattern.outerSize(); ++column) {
+        for (SparseMatrix::InnerIterator entry(hessian_pattern, column); entry; ++entry, ++value) {
+            const Index j = variable_of[static_cast<std::size_t>(entry.row())];
+            const Index k = variable_of[static_cast<std::size_t>(column)];
+            if (clamped_[static_cast<std::size_t>(j)] || clamped_[static_cast<std::size_t>(k)]) continue;
+            const int row_in_block = static_cast<int>(entry.row() - layout[j].offset);
+            const int column_in_block = static_cast<int>(column - layout[k].offset);
+            found.emplace_back(k, j, HessianEntry{value, row_in_block, column_in_block});
+        }
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+        return std::pair(std::get<0>(a), std::get<1>(a)) < std::pair(std::get<0>(b), std::get<1>(b));
+    });
+    for (const auto& [k, j, entry] : found) {
+        if (blocks_.empty() || blocks_.back().column_variable != k || blocks_.back().row_variable != j) {
+            blocks_.push_back({j, k, entries_.size(), entries_.size(), 0});
+        }
+        entries_.push_back(entry);
+        blocks_.back().end_entry = entries_.size();
+        active_[static_cast<std::size_t>(j)] = std::max<Index>(active_[static_cast<std::size_t>(j)], entry.row + 1);
+        active_[static_cast<std::size_t>(k)] = std::max<Index>(active_[static_cast<std::size_t>(k)], entry.column + 1);
+    }
+    for (Index j = 0; j < layout.variable_count(); ++j) {
+        const Index rank = std::visit([](const auto& family) { return family.rank(); }, layout[j].family);
+        active_[static_cast<std::size_t>(j)] = std::min(active_[static_cast<std::size_t>(j)], rank);
+    }
+}
+
+// Column by column: the diagonal block from the diagonal down, then the blocks below it in order of their variables.
+void CurvatureStructure::lay_out(const Layout& layout) {
+    const auto variables = static_cast<std::size_t>(layout.variable_count());
+    active_offset_.assign(variables + 1, 0);
+    std::partial_sum(active_.begin(), active_.end(), active_offset_.begin() + 1);
+    std::vector<Index> rows_below(variables, 0);
+    for (Block& block : blocks_) {
+        if (block.row_variable == block.column_variable) continue;
+        Index& below = rows_below[static_cast<std::size_t>(block.column_variable)];
+        block.row_shift = below;
+        below += active_[static_cast<std::size_t>(block.row_variable)];
+    }
+    const Index size = active_offset_.back();
+    pattern_.resize(size, size);
+    Index entries = 0;
+    for (std::size_t k = 0; k < variables; ++k)
+        entries += active_[k] * rows_below[k] + active_[k] * (active_[k] + 1) / 2;
+    pattern_.resizeNonZeros(entries);
+
+    int* starts = pattern_.outerIndexPtr();
+    int* rows = pattern_.innerIndexPtr();
+    int filled = 0;
+    std::size_t next_block = 0;
+    for (std::size_t k = 0; k < variables; ++k) {
+        std::size_t end_block = next_block;
+        while (end_block < blocks_.size() && blocks_[end_block].column_variable == static_cast<Index>(k)) ++end_block;
+        for (Index b = 0; b < active_[k]; ++b) {
+            starts[active_offset_[k] + b] = filled;
+            for (Index a = b; a < active_[k]; ++a) rows[filled++] = static_cast<int>(active_offset_[k] + a);
+            for (std::size_t i = next_block; i < end_block; ++i) {
+                const auto j = static_cast<std::size_t>(blocks_[i].row_variable);
+                if (j == k) continue;
+                for (Index a = 0; a < active_[j]; ++a) rows[filled++] = static_cast<int>(active_offset_[j] + a);
+            }
+        }
+        next_block = end_block;
+    }
+    starts[size] = filled;
+    std::fill(pattern_.valuePtr(), pattern_.valuePtr() + filled, 0.0);
+}
+
+Curvature::Curvature(std::shared_ptr<const CurvatureStructure> structure, const Layout& layout, const Vector& natural,
+                     const SparseMatrix& hessian)
+    : structure_(std::move(structure)), layout_(layout), ldl_(structure_->symbolic_) {
+    factors_.reserve(static_cast<std::size_t>(layout.variable_count()));
+    for (Index j = 0; j < layout.variable_count(); ++j) {
+        if (structure_->clamped_[static_cast<std::size_t>(j)]) {
+            factors_.emplace_back(layout[j].size, 0);
+            continue;
+        }
+        factors_.push_back(
+            std::visit([&](const auto& family) { return family.covariance_factor(layout.segment(natural, j)); },
+                       layout[j].family));
+    }
+    const std::vector<double> values = assemble(hessian);
+    const std::optional<Index> failed = ldl_.factorise(values.data());
+    if (failed) {
+        const std::vector<Index>& offsets = structure_->active_offset_;
+        failed_variable_ = std::upper_bound(offsets.begin(), offsets.end(), *failed) - offsets.begin() - 1;
+    }
+}
+
+std::vector<double> Curvature::assemble(const SparseMatrix& hessian) const {
+    const CurvatureStructure& structure = *structure_;
+    const int* starts = structure.pattern_.outerIndexPtr();
+    std::vector<double> values(static_cast<std::size_t>(structure.pattern_.nonZeros()), 0.0);
+    for (Index c = 0; c < structure.pattern_.cols(); ++c) values[static_cast<std::size_t>(starts[c])] = 1.0;
+
+    Matrix block_hessian;
+    Matrix whitened;
+    for (const CurvatureStructure::Block& block : structure.blocks_) {
+        const auto j = static_cast<std::size_t>(block.row_variable);
+        const auto k = static_cast<std::size_t>(block.column_variable);
+        block_hessian.setZero(factors_[j].rows(), factors_[k].rows());
+        for (std::size_t e = block.first_entry; e < block.end_entry; ++e) {
+            const CurvatureStructure::HessianEntry& entry = structure.entries_[e];
+            block_hessian(entry.row, entry.column) = hessian.valuePtr()[entry.value];
+        }
+        const Index rows = structure.active_[j];
+        const Index columns = structure.active_[k];
+        if (j == k) {
+            block_hessian = Matrix(block_hessian.selfadjointView<Eigen::Lower>());
+        }
+        whitened.noalias() = factors_[j].leftCols(rows).transpose() * block_hessian * factors_[k].leftCols(columns);
+        for (Index b = 0; b < columns; ++b) {
+            const Index start = starts[structure.active_offset_[k] + b];
+            if (j == k) {
+                for (Index a = b; a < rows; ++a) values[static_cast<std::size_t>(start + a - b)] -= whitened(a, b);
+            } else {
+                const Index shifted = start + (columns - b) + block.row_shift;
+                for (Index a = 0; a < rows; ++a) values[static_cast<std::size_t>(shifted + a)] -= whitened(a, b);
+            }
+        }
+    }
+    return values;
+}
+
+// Lᵀ times a stacked vector, split: the active coordinates in `active`; and what the others give back, L_rest L_restᵀ
+// times it.
+Vector Curvature::whiten(const Vector& stacked, Vector& active) const {
+    const CurvatureStructure& structure = *structure_;
+    Vector rest = Vector::Zero(layout_.size());
+    active.resize(structure.active_offset_.back());
+    for (Index j = 0; j < layout_.variable_count(); ++j) {
+        const Matrix& factor = factors_[static_cast<std::size_t>(j)];
+        const Index split = structure.active_[static_cast<std::size_t>(j)];
+        const Vector whitened = factor.transpose() * layout_.segment(stacked, j);
+        active.segment(structure.active_offset_[static_cast<std::size_t>(j)], split) = whitened.head(split);
+        layout_.segment(rest, j) = factor.rightCols(factor.cols() - split) * whitened.tail(factor.cols() - split);
+    }
+    return rest;
+}
+
+Vector Curvature::respond(const Vector& gradient) const {
+    Vector active;
+    Vector response = whiten(gradient, active);
+    const Vector solved = ldl_.solve(active);
+    for (Index j = 0; j < layout_.variable_count(); ++j) {
+        const Index split = structure_->active_[static_cast<std::size_t>(j)];
+        layout_.segment(response, j) += factors_[static_cast<std::size_t>(j)].leftCols(split) *
+                                        solved.segment(structure_->active_offset_[static_cast<std::size_t>(j)], split);
+    }
+    return response;
+}
+
+double Curvature::largest_whitened(const Vector& gradient) const {
+    double largest = 0.0;
+    for (Index j = 0; j < layout_.variable_count(); ++j) {
+        const Vector whitened = factors_[static_cast<std::size_t>(j)].transpose() * layout_.segment(gradient, j);
+        largest = std::max(largest, whitened.norm());
+    }
+    return largest;
+}
+
+Vector Curvature::mean_field(const Vector& combination) const {
+    Vector covariance(layout_.size());
+    for (Index j = 0; j < layout_.variable_count(); ++j) {
+        const Matrix& factor = factors_[static_cast<std::size_t>(j)];
+        const Vector whitened = factor.transpose() * layout_.segment(combination, j);
+        layout_.segment(covariance, j) = factor * whitened;
+    }
+    return covariance;
+}
+
+std::vector<Matrix> Curvature::marginal_blocks() const {
+    const SelectedInverse inverse(ldl_);
+    std::vector<Matrix> blocks;
+    blocks.reserve(factors_.size());
+    Matrix selected;
+    for (std::size_t j = 0; j < factors_.size(); ++j) {
+        const Matrix& factor = factors_[j];
+        const Index split = structure_->active_[j];
+        const Index offset = structure_->active_offset_[j];
+        selected.resize(split, split);
+        for (Index a = 0; a < split; ++a) {
+            for (Index b = 0; b <= a; ++b) selected(a, b) = selected(b, a) = inverse(offset + a, offset + b);
+        }
+        Matrix block = factor.leftCols(split) * selected * factor.leftCols(split).transpose();
+        const Index others = factor.cols() - split;
+        block.noalias() += factor.rightCols(others) * factor.rightCols(others).transpose();
+        blocks.push_back(std::move(block));
+    }
+    return blocks;
+}
+
+}  // namespace lrvb::detail

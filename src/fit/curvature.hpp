@@ -1,0 +1,92 @@
+#pragma once
+
+#include "linalg/selected_inverse.hpp"
+#include "linalg/sparse_ldl.hpp"
+
+#include <lrvb/model/model.hpp>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+/// The curvature of the bound, whitened. With V_j = L_j L_jᵀ and H = ∇²L,
+///
+///     Σ̂ = (V⁻¹ − H)⁻¹ = L (I − LᵀHL)⁻¹ Lᵀ,
+///
+/// and I − LᵀHL is positive definite exactly when the fixed point is a strict local maximum of the bound. Newton's step
+/// and the linear response are both read off its factorisation.
+///
+/// The L_j are lower trapezoidal, so statistic s of a variable touches the whitened coordinates 0 … s only. Coordinates
+/// that no term of H reaches (all quadratic statistics of a normal target, say) are those of the identity, and are left
+/// out of the factorisation: what is left of a variable is its *active* part.
+namespace lrvb::detail {
+
+/// Which entries I − LᵀHL has and how it is factored: depends on the model and on what is clamped, not on the point.
+class CurvatureStructure {
+  public:
+    CurvatureStructure(const Layout& layout, const std::vector<bool>& clamped, const SparseMatrix& hessian_pattern);
+
+  private:
+    friend class Curvature;
+
+    struct HessianEntry {
+        int value;  // position in the Hessian's values
+        int row;    // within the variables of the block
+        int column;
+    };
+    /// H between two variables, the later one first.
+    struct Block {
+        Index row_variable;
+        Index column_variable;
+        std::size_t first_entry;
+        std::size_t end_entry;
+        Index row_shift;  // of its rows in each of its columns, behind the diagonal block
+    };
+
+    void collect_blocks(const Layout& layout, const SparseMatrix& hessian_pattern);
+    void lay_out(const Layout& layout);
+
+    std::vector<bool> clamped_;
+    std::vector<Block> blocks_;
+    std::vector<HessianEntry> entries_;
+    std::vector<Index> active_;         // number of active coordinates of each variable
+    std::vector<Index> active_offset_;  // where they start; one more entry at the end
+    SparseMatrix pattern_;              // lower triangle of I − LᵀHL on the active coordinates
+    std::shared_ptr<const SymbolicLdl> symbolic_;
+};
+
+class Curvature {
+  public:
+    /// Factors at this point. Ask `failed_variable` before anything else.
+    Curvature(std::shared_ptr<const CurvatureStructure> structure, const Layout& layout, const Vector& natural,
+              const SparseMatrix& hessian);
+
+    /// The variable whose pivot was not positive; empty where the point is a strict local maximum.
+    std::optional<Index> failed_variable() const { return failed_variable_; }
+
+    /// Σ̂ g.
+    Vector respond(const Vector& gradient) const;
+
+    /// max_j ‖L_jᵀ g_j‖: how far ascent would move the variables, in their mean-field sds.
+    double largest_whitened(const Vector& gradient) const;
+
+    /// V c: the mean-field covariance with a combination of statistics.
+    Vector mean_field(const Vector& combination) const;
+
+    /// The diagonal blocks of Σ̂, one a variable, by a selected inverse.
+    std::vector<Matrix> marginal_blocks() const;
+
+    double smallest_pivot() const { return ldl_.smallest_pivot(); }
+
+  private:
+    std::vector<double> assemble(const SparseMatrix& hessian) const;
+    Vector whiten(const Vector& stacked, Vector& active) const;
+
+    std::shared_ptr<const CurvatureStructure> structure_;
+    const Layout& layout_;
+    std::vector<Matrix> factors_;  // L_j; without columns where clamped
+    SparseLdl ldl_;
+    std::optional<Index> failed_variable_;
+};
+
+}  // namespace lrvb::detail

@@ -1,0 +1,155 @@
+#include "family/validate.hpp"
+#include "model/builder_implementation.hpp"
+#include "model/distribution_node.hpp"
+#include "model/multilinear_form.hpp"
+
+#include <lrvb/model/builder.hpp>
+
+#include <atomic>
+#include <cmath>
+
+namespace lrvb {
+
+namespace {
+
+std::uint32_t next_tag() {
+    static std::atomic<std::uint32_t> last{0};
+    return ++last;
+}
+
+double evaluate(const Expression& expression, const Layout& layout, const std::vector<double>& mean) {
+    double sum = 0.0;
+    for (const Expression::Term& term : expression.terms()) {
+        double product = term.coefficient.value();
+        for (const Atom& atom : term.atoms) {
+            product *= mean[static_cast<std::size_t>(layout[atom.variable].offset + atom.statistic)];
+        }
+        sum += product;
+    }
+    return sum;
+}
+
+void require_finite(const Expression& lowered, const detail::Lowering& context) {
+    for (const Expression::Term& term : lowered.terms()) {
+        if (std::isfinite(term.coefficient.value())) continue;
+        context.refuse(
+            fmt::format("a coefficient of the log density is {}; check the data and constants for values that are "
+                        "missing or too large",
+                        term.coefficient.value()));
+    }
+}
+
+}  // namespace
+
+ModelBuilder::Implementation::Implementation() : tag(next_tag()) {}
+
+detail::Lowering ModelBuilder::Implementation::lowering(std::string subject) const {
+    return {layout, tag, std::move(subject)};
+}
+
+void ModelBuilder::Implementation::accumulate(const Expression& lowered, const detail::Lowering& context) {
+    require_finite(lowered, context);
+    std::vector<std::uint32_t> statistics;
+    for (const Expression::Term& term : lowered.terms()) {
+        statistics.clear();
+        for (const Atom& atom : term.atoms) {
+            statistics.push_back(static_cast<std::uint32_t>(layout[atom.variable].offset + atom.statistic));
+        }
+        log_joint.add(term.coefficient.value(), statistics);
+        for (const auto& [hyperparameter, derivative] : term.coefficient.derivatives()) {
+            hyperparameter_derivatives[hyperparameter].add(derivative, statistics);
+        }
+    }
+}
+
+ModelBuilder::ModelBuilder() : implementation_(std::make_unique<Implementation>()) {}
+ModelBuilder::~ModelBuilder() = default;
+ModelBuilder::ModelBuilder(ModelBuilder&&) noexcept = default;
+ModelBuilder& ModelBuilder::operator=(ModelBuilder&&) noexcept = default;
+
+std::uint32_t ModelBuilder::model_tag() const {
+    return implementation_->tag;
+}
+
+Hyperparameter ModelBuilder::hyperparameter(const std::string& name, double value) {
+    Implementation& self = *implementation_;
+    if (name.empty()) throw std::invalid_argument("a hyperparameter's name is empty; give it one");
+    for (const std::string& known : self.hyperparameters) {
+        if (known == name) {
+            throw std::invalid_argument(fmt::format("hyperparameter '{}' is declared twice; names must differ", name));
+        }
+    }
+    detail::require_finite("hyperparameter", name, value);
+    const auto index = static_cast<std::uint32_t>(self.hyperparameters.size());
+    self.hyperparameters.push_back(name);
+    self.hyperparameter_derivatives.emplace_back();
+    return {value, index, self.tag};
+}
+
+Index ModelBuilder::add_variable(const std::string& name, const AnyFamily& family,
+                                 const detail::DistributionNode& node) {
+    Implementation& self = *implementation_;
+    const std::string_view family_name =
+        std::visit([](const auto& f) { return std::remove_cvref_t<decltype(f)>::name; }, family);
+    const detail::Lowering lowering = self.lowering(fmt::format("variable '{}' ~ {}", name, family_name));
+    const detail::ConditionalForm form = node.lower(lowering);
+    for (const Expression& natural : form.natural) require_finite(natural, lowering);
+    require_finite(form.log_normaliser, lowering);
+
+    // The start of the fit: the prior at the starting means of its parents, or the family's reference where it is flat.
+    Vector natural(static_cast<Index>(form.natural.size()));
+    for (Index s = 0; s < natural.size(); ++s) {
+        natural[s] = evaluate(form.natural[static_cast<std::size_t>(s)], self.layout, self.start_mean);
+    }
+    std::visit(
+        [&](const auto& f) {
+            if (!f.domain_error(natural).empty()) natural = f.reference_natural();
+        },
+        family);
+    const Vector mean = std::visit([&](const auto& f) { return f.mean(natural); }, family);
+
+    const Index index = self.layout.add(name, family);
+    self.start_natural.insert(self.start_natural.end(), natural.begin(), natural.end());
+    self.start_mean.insert(self.start_mean.end(), mean.begin(), mean.end());
+
+    Expression log_density = form.log_normaliser;
+    for (std::size_t s = 0; s < form.natural.size(); ++s) {
+        const Atom own{static_cast<std::int32_t>(index), static_cast<std::int32_t>(s)};
+        log_density += form.natural[s] * Expression(own, self.tag);
+    }
+    self.accumulate(lowering.lower(log_density), lowering);
+    return index;
+}
+
+void ModelBuilder::add_term(const Expression& log_density) {
+    const detail::Lowering lowering = implementation_->lowering("a raw term");
+    implementation_->accumulate(lowering.lower(log_density), lowering);
+}
+
+MultilinearModel ModelBuilder::build() const {
+    const Implementation& self = *implementation_;
+    if (self.layout.variable_count() == 0) {
+        throw std::invalid_argument("the model has no variables; add at least one");
+    }
+    const Index size = self.layout.size();
+    auto form = std::make_shared<const detail::MultilinearForm>(self.log_joint, size);
+
+    const Vector start_mean = Eigen::Map<const Vector>(self.start_mean.data(), size);
+    const Vector conditional = form->gradient(start_mean);
+    for (const VariableInfo& variable : self.layout) {
+        const Vector natural = conditional.segment(variable.offset, variable.size);
+        const std::string error =
+            std::visit([&](const auto& family) { return family.domain_error(natural); }, variable.family);
+        if (!error.empty()) throw std::invalid_argument(ImproperConditional(variable.name, error).what());
+    }
+
+    std::vector<std::shared_ptr<const detail::MultilinearForm>> derivative_forms;
+    for (const detail::MonomialSum& derivative : self.hyperparameter_derivatives) {
+        derivative_forms.push_back(std::make_shared<const detail::MultilinearForm>(derivative, size));
+    }
+    return {std::make_shared<const Layout>(self.layout), std::move(form),
+            Eigen::Map<const Vector>(self.start_natural.data(), size), self.hyperparameters,
+            std::move(derivative_forms)};
+}
+
+}  // namespace lrvb

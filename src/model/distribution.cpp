@@ -1,0 +1,219 @@
+#include "family/special.hpp"
+#include "family/validate.hpp"
+#include "model/distribution_node.hpp"
+
+#include <lrvb/family/symmetric.hpp>
+#include <lrvb/model/distribution.hpp>
+
+#include <cmath>
+#include <numbers>
+
+namespace lrvb {
+
+namespace {
+
+using detail::ConditionalForm;
+using detail::DistributionNode;
+using detail::Lowering;
+
+const double kLogTwoPi = std::log(2.0 * std::numbers::pi);
+
+Constant log_gamma(const Constant& x) {
+    return x.mapped(detail::log_gamma(x.value()), detail::digamma(x.value()));
+}
+
+// A node is a function from the lowering to the conditional form; the parameters are what it captured.
+template <class Function>
+class FunctionNode final : public DistributionNode {
+  public:
+    explicit FunctionNode(Function function) : function_(std::move(function)) {}
+    ConditionalForm lower(const Lowering& lowering) const override { return function_(lowering); }
+
+  private:
+    Function function_;
+};
+
+template <class Function>
+std::shared_ptr<const DistributionNode> make_node(Function function) {
+    return std::make_shared<FunctionNode<Function>>(std::move(function));
+}
+
+// Σ_{i≤j} c_ij S_ij = −½ tr(M S) for a half-vector of expressions M.
+std::vector<Expression> minus_half_trace(const std::vector<Expression>& half, Index dimension) {
+    std::vector<Expression> coefficients;
+    for (Index i = 0; i < dimension; ++i) {
+        for (Index j = i; j < dimension; ++j) {
+            const Expression& entry = half[static_cast<std::size_t>(half_index(i, j, dimension))];
+            coefficients.push_back((i == j ? -0.5 : -1.0) * entry);
+        }
+    }
+    return coefficients;
+}
+
+ConditionalForm dirichlet_form(const Lowering& lowering, const std::vector<Expression>& alpha) {
+    ConditionalForm form;
+    Constant total = 0.0;
+    for (std::size_t k = 0; k < alpha.size(); ++k) {
+        const Constant a = lowering.positive_constant(alpha[k], fmt::format("parameter {}", k + 1));
+        form.natural.push_back(Expression(a) - 1.0);
+        form.log_normaliser -= log_gamma(a);
+        total += a;
+    }
+    form.log_normaliser += log_gamma(total);
+    return form;
+}
+
+}  // namespace
+
+// −½τ(x − M)² + ½ log τ − ½ log 2π, expanded in (x, x²).
+Distribution<family::Normal> normal(const Expression& mean, const Expression& precision) {
+    return {family::Normal{}, make_node([=](const Lowering& lowering) {
+                const Expression log_precision = lowering.log_of(precision, "precision");
+                return ConditionalForm{
+                    {lowering.lower(precision * mean), lowering.lower(-0.5 * precision)},
+                    lowering.lower(0.5 * log_precision - 0.5 * kLogTwoPi - 0.5 * precision * mean * mean)};
+            })};
+}
+
+Distribution<family::MvNormal> mv_normal(const VectorParameter& mean, const MatrixParameter& precision) {
+    const Index dimension = precision.dimension();
+    detail::require_size("mv_normal", "mean", mean.size(), dimension);
+    return {family::MvNormal(dimension), make_node([=](const Lowering& lowering) {
+                const auto [entries, log_det] = lowering.matrix(precision, "precision matrix");
+                Expression quadratic;
+                ConditionalForm form;
+                for (Index i = 0; i < dimension; ++i) {
+                    Expression row;
+                    for (Index j = 0; j < dimension; ++j) {
+                        row += entries[static_cast<std::size_t>(half_index(i, j, dimension))] *
+                               mean.entries()[static_cast<std::size_t>(j)];
+                    }
+                    quadratic += row * mean.entries()[static_cast<std::size_t>(i)];
+                    form.natural.push_back(lowering.lower(row));
+                }
+                for (Expression& coefficient : minus_half_trace(entries, dimension)) {
+                    form.natural.push_back(std::move(coefficient));
+                }
+                form.log_normaliser =
+                    lowering.lower(0.5 * log_det - 0.5 * kLogTwoPi * static_cast<double>(dimension) - 0.5 * quadratic);
+                return form;
+            })};
+}
+
+Distribution<family::Gamma> gamma(const Expression& shape, const Expression& rate) {
+    return {family::Gamma{}, make_node([=](const Lowering& lowering) {
+                const Constant a = lowering.positive_constant(shape, "shape");
+                const Expression log_rate = lowering.log_of(rate, "rate");
+                return ConditionalForm{{lowering.lower(-rate), Expression(a) - 1.0},
+                                       lowering.lower(a * log_rate - Expression(log_gamma(a)))};
+            })};
+}
+
+Distribution<family::Gamma> exponential(const Expression& rate) {
+    return gamma(1.0, rate);
+}
+
+Distribution<family::Wishart> wishart(const Expression& degrees_of_freedom, const MatrixParameter& inverse_scale) {
+    const Index dimension = inverse_scale.dimension();
+    return {family::Wishart(dimension), make_node([=](const Lowering& lowering) {
+                const Constant dof = lowering.constant(degrees_of_freedom, "degrees of freedom");
+                const double size = static_cast<double>(dimension);
+                if (!(dof.value() > size - 1.0)) {
+                    lowering.refuse(fmt::format("the degrees of freedom are {}, but must be above {} for dimension {}",
+                                                dof.value(), dimension - 1, dimension));
+                }
+                const auto [entries, log_det] = lowering.matrix(inverse_scale, "inverse scale matrix");
+                ConditionalForm form{minus_half_trace(entries, dimension), {}};
+                form.natural.push_back(0.5 * Expression(dof) - 0.5 * (size + 1.0));
+                Constant log_gammas = 0.25 * size * (size - 1.0) * std::log(std::numbers::pi);
+                for (Index i = 0; i < dimension; ++i) {
+                    const double shape = 0.5 * (dof.value() - static_cast<double>(i));
+                    log_gammas += dof.mapped(detail::log_gamma(shape), 0.5 * detail::digamma(shape));
+                }
+                form.log_normaliser = lowering.lower(0.5 * dof * (log_det - size * std::numbers::ln2)) - log_gammas;
+                return form;
+            })};
+}
+
+Distribution<family::Dirichlet> dirichlet(const VectorParameter& alpha) {
+    return {family::Dirichlet(alpha.size()),
+            make_node([=](const Lowering& lowering) { return dirichlet_form(lowering, alpha.entries()); })};
+}
+
+Distribution<family::Beta> beta(const Expression& a, const Expression& b) {
+    return {family::Beta{}, make_node([=](const Lowering& lowering) { return dirichlet_form(lowering, {a, b}); })};
+}
+
+Distribution<family::Bernoulli> bernoulli(const Expression& p) {
+    return {family::Bernoulli{}, make_node([=](const Lowering& lowering) {
+                const auto [log_p, log_1m_p] = lowering.log_odds_parts(p, "probability");
+                return ConditionalForm{{log_p - log_1m_p}, log_1m_p};
+            })};
+}
+
+Distribution<family::Categorical> categorical(const SimplexParameter& p) {
+    return {family::Categorical(p.size()), make_node([=](const Lowering& lowering) {
+                ConditionalForm form;
+                for (const Expression& log_p : p.logs()) form.natural.push_back(lowering.lower(log_p));
+                return form;
+            })};
+}
+
+Distribution<likelihood::Poisson> poisson(const Expression& rate, double exposure) {
+    detail::require_positive("poisson", "exposure", exposure);
+    return {likelihood::Poisson{}, make_node([=](const Lowering& lowering) {
+                const Expression log_rate = lowering.log_of(rate, "rate");
+                return ConditionalForm{{log_rate + std::log(exposure)}, lowering.lower(-exposure * rate)};
+            })};
+}
+
+Distribution<likelihood::Binomial> binomial(Index trials, const Expression& p) {
+    detail::require_at_least("binomial", "trials", trials, 1);
+    return {likelihood::Binomial{trials}, make_node([=](const Lowering& lowering) {
+                const auto [log_p, log_1m_p] = lowering.log_odds_parts(p, "probability");
+                return ConditionalForm{{log_p - log_1m_p}, static_cast<double>(trials) * log_1m_p};
+            })};
+}
+
+Distribution<likelihood::Multinomial> multinomial(const SimplexParameter& p) {
+    return {likelihood::Multinomial{p.size()}, categorical(p).shared_node()};
+}
+
+namespace detail {
+
+std::shared_ptr<const DistributionNode> flat_node(Index size) {
+    return make_node([=](const Lowering&) {
+        return ConditionalForm{std::vector<Expression>(static_cast<std::size_t>(size)), {}};
+    });
+}
+
+std::shared_ptr<const DistributionNode> mixture_node(const Variable<family::Categorical>& choice,
+                                                     std::vector<std::shared_ptr<const DistributionNode>> components) {
+    const Index labels = choice.family().size();
+    if (static_cast<Index>(components.size()) != labels) {
+        throw std::invalid_argument(
+            fmt::format("mixture: {} components are given, but the variable that chooses has {} labels",
+                        components.size(), labels));
+    }
+    return make_node([choice, components = std::move(components)](const Lowering& lowering) {
+        ConditionalForm form;
+        for (std::size_t k = 0; k < components.size(); ++k) {
+            const Expression indicator = choice[static_cast<Index>(k)];
+            const ConditionalForm component = components[k]->lower(lowering);
+            form.natural.resize(component.natural.size());
+            for (std::size_t s = 0; s < component.natural.size(); ++s) {
+                form.natural[s] += lowering.lower(indicator * component.natural[s]);
+            }
+            form.log_normaliser += lowering.lower(indicator * component.log_normaliser);
+        }
+        return form;
+    });
+}
+
+void refuse_unlike_components() {
+    throw std::invalid_argument("mixture: the components differ in dimension; they must be distributions of one kind");
+}
+
+}  // namespace detail
+
+}  // namespace lrvb

@@ -1,0 +1,75 @@
+#include "model/lowering.hpp"
+
+#include <lrvb/model/functionals.hpp>
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace lrvb {
+
+namespace {
+
+using Entries = std::vector<Eigen::Triplet<double, int>>;
+
+// Appends the weights of one expression; its constant.
+double append_expression(const Expression& expression, const Layout& layout, int column, Entries& entries) {
+    const detail::Lowering lowering(layout, expression.model(), "a functional");
+    const Expression lowered = lowering.lower(expression);
+    double constant = 0.0;
+    for (const Expression::Term& term : lowered.terms()) {
+        if (term.atoms.size() > 1) {
+            throw std::invalid_argument(
+                "a functional holds a product of two variables; ask for it by the delta method instead");
+        }
+        if (term.atoms.empty()) constant += term.coefficient.value();
+        for (const Atom& atom : term.atoms) {
+            const Index statistic = layout[atom.variable].offset + atom.statistic;
+            entries.emplace_back(static_cast<int>(statistic), column, term.coefficient.value());
+        }
+    }
+    return constant;
+}
+
+}  // namespace
+
+Functionals::Functionals(std::initializer_list<Expression> expressions)
+    : content_(std::vector<Expression>(expressions)) {}
+
+Functionals::Functionals(std::initializer_list<const char*> names)
+    : content_(std::vector<std::string>(names.begin(), names.end())) {}
+
+Functionals::Resolved Functionals::resolve(const Layout& layout) const {
+    if (const auto* given = std::get_if<SparseMatrix>(&content_)) {
+        if (given->rows() == layout.size()) return {*given, Vector::Zero(given->cols())};
+        throw std::invalid_argument(
+            fmt::format("weights have {} rows, but the model has {} statistics", given->rows(), layout.size()));
+    }
+    Entries entries;
+    std::vector<double> constants;
+    const auto column = [&] { return static_cast<int>(constants.size()); };
+    if (const auto* expressions = std::get_if<std::vector<Expression>>(&content_)) {
+        for (const Expression& expression : *expressions) {
+            constants.push_back(append_expression(expression, layout, column(), entries));
+        }
+    } else if (const auto* names = std::get_if<std::vector<std::string>>(&content_)) {
+        for (const std::string& name : *names) {
+            entries.emplace_back(static_cast<int>(layout.statistic(name)), column(), 1.0);
+            constants.push_back(0.0);
+        }
+    } else {
+        for (const Index statistic : std::get<std::vector<Index>>(content_)) {
+            if (statistic < 0 || statistic >= layout.size()) {
+                throw std::invalid_argument(
+                    fmt::format("statistic {} is outside 0 to {}", statistic, layout.size() - 1));
+            }
+            entries.emplace_back(static_cast<int>(statistic), column(), 1.0);
+            constants.push_back(0.0);
+        }
+    }
+    Resolved resolved{SparseMatrix(layout.size(), column()), Eigen::Map<const Vector>(constants.data(), column())};
+    resolved.weights.setFromTriplets(entries.begin(), entries.end());
+    return resolved;
+}
+
+}  // namespace lrvb

@@ -1,0 +1,56 @@
+#include <lrvb/model/layout.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace lrvb {
+
+namespace {
+
+std::vector<std::string> statistic_names(const VariableInfo& variable) {
+    return std::visit([&](const auto& family) { return family.statistic_names(variable.name); }, variable.family);
+}
+
+}  // namespace
+
+Index Layout::add(const std::string& name, const AnyFamily& family) {
+    if (name.empty()) throw std::invalid_argument("a variable's name is empty; give it one");
+    const Index index = variable_count();
+    if (!by_name_.emplace(name, index).second) {
+        throw std::invalid_argument(fmt::format("variable '{}' is declared twice; names must differ", name));
+    }
+    const Index size = std::visit([](const auto& f) { return f.size(); }, family);
+    variables_.push_back({name, family, size_, size});
+    size_ += size;
+    return index;
+}
+
+Index Layout::variable(const std::string& name) const {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) throw std::invalid_argument(fmt::format("there is no variable '{}'", name));
+    return found->second;
+}
+
+Index Layout::statistic(const std::string& name) const {
+    for (const VariableInfo& variable : variables_) {
+        const std::vector<std::string> names = statistic_names(variable);
+        const auto found = std::find(names.begin(), names.end(), name);
+        if (found != names.end()) return variable.offset + (found - names.begin());
+    }
+    throw std::invalid_argument(fmt::format("there is no statistic '{}'", name));
+}
+
+Index Layout::variable_of(Index statistic) const {
+    const auto after = std::upper_bound(variables_.begin(), variables_.end(), statistic,
+                                        [](Index value, const VariableInfo& info) { return value < info.offset; });
+    return (after - variables_.begin()) - 1;
+}
+
+std::string Layout::statistic_name(Index statistic) const {
+    const VariableInfo& variable = (*this)[variable_of(statistic)];
+    return statistic_names(variable)[static_cast<std::size_t>(statistic - variable.offset)];
+}
+
+}  // namespace lrvb

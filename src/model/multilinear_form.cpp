@@ -1,0 +1,133 @@
+#include "model/multilinear_form.hpp"
+
+#include "linalg/compensated_sum.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lrvb::detail {
+
+namespace {
+
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+}  // namespace
+
+MultilinearForm::MultilinearForm(const MonomialSum& sum, Index statistics)
+    : statistics_(statistics), linear_(Vector::Zero(statistics)), starts_{0} {
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+        const auto factors = sum.statistics(i);
+        if (factors.empty()) {
+            constant_ = sum.coefficient(i);
+        } else if (factors.size() == 1) {
+            linear_[factors.front()] = sum.coefficient(i);
+        } else {
+            coefficients_.push_back(sum.coefficient(i));
+            pool_.insert(pool_.end(), factors.begin(), factors.end());
+            starts_.push_back(static_cast<std::uint32_t>(pool_.size()));
+        }
+    }
+    index_by_statistic();
+    build_hessian_pattern();
+}
+
+MultilinearForm MultilinearForm::tilted(const Vector& tilt) const {
+    MultilinearForm result = *this;
+    result.linear_ += tilt;
+    return result;
+}
+
+void MultilinearForm::index_by_statistic() {
+    term_starts_.assign(static_cast<std::size_t>(statistics_) + 1, 0);
+    for (const std::uint32_t statistic : pool_) ++term_starts_[statistic + 1];
+    for (std::size_t s = 1; s < term_starts_.size(); ++s) term_starts_[s] += term_starts_[s - 1];
+    terms_of_.resize(pool_.size());
+    std::vector<std::uint32_t> next(term_starts_.begin(), term_starts_.end() - 1);
+    for (std::size_t term = 0; term < coefficients_.size(); ++term) {
+        for (std::uint32_t p = starts_[term]; p < starts_[term + 1]; ++p) {
+            terms_of_[next[pool_[p]]++] = static_cast<std::uint32_t>(term);
+        }
+    }
+}
+
+void MultilinearForm::build_hessian_pattern() {
+    std::vector<Eigen::Triplet<double, int>> entries;
+    for (std::size_t term = 0; term < coefficients_.size(); ++term) {
+        for (std::uint32_t p = starts_[term]; p < starts_[term + 1]; ++p) {
+            for (std::uint32_t q = starts_[term]; q < p; ++q) {
+                entries.emplace_back(static_cast<int>(pool_[p]), static_cast<int>(pool_[q]), 0.0);
+                pairs_.push_back({static_cast<std::uint32_t>(term), p - starts_[term], q - starts_[term], 0});
+            }
+        }
+    }
+    hessian_pattern_.resize(statistics_, statistics_);
+    hessian_pattern_.setFromTriplets(entries.begin(), entries.end());
+    for (PairSlot& pair : pairs_) {
+        const int row = static_cast<int>(pool_[starts_[pair.term] + pair.first]);
+        const std::uint32_t column = pool_[starts_[pair.term] + pair.second];
+        const int* begin = hessian_pattern_.innerIndexPtr() + hessian_pattern_.outerIndexPtr()[column];
+        const int* end = hessian_pattern_.innerIndexPtr() + hessian_pattern_.outerIndexPtr()[column + 1];
+        pair.entry = static_cast<std::uint32_t>(std::lower_bound(begin, end, row) - hessian_pattern_.innerIndexPtr());
+    }
+}
+
+double MultilinearForm::product_without(std::size_t term, std::size_t skip_a, std::size_t skip_b,
+                                        const Vector& mean) const {
+    double product = coefficients_[term];
+    const std::size_t degree = starts_[term + 1] - starts_[term];
+    for (std::size_t i = 0; i < degree; ++i) {
+        if (i != skip_a && i != skip_b) product *= mean[pool_[starts_[term] + i]];
+    }
+    return product;
+}
+
+void MultilinearForm::block_gradient(const Vector& mean, Index offset, Eigen::Ref<Vector> block) const {
+    for (Index r = 0; r < block.size(); ++r) {
+        const std::size_t statistic = static_cast<std::size_t>(offset + r);
+        double sum = linear_[offset + r];
+        for (std::uint32_t i = term_starts_[statistic]; i < term_starts_[statistic + 1]; ++i) {
+            const std::uint32_t term = terms_of_[i];
+            const auto factors = pool_.begin() + starts_[term];
+            const auto position = std::find(factors, pool_.begin() + starts_[term + 1], statistic) - factors;
+            sum += product_without(term, static_cast<std::size_t>(position), kNone, mean);
+        }
+        block[r] = sum;
+    }
+}
+
+Vector MultilinearForm::gradient(const Vector& mean) const {
+    Vector result = linear_;
+    for (std::size_t term = 0; term < coefficients_.size(); ++term) {
+        const std::size_t degree = starts_[term + 1] - starts_[term];
+        for (std::size_t i = 0; i < degree; ++i) {
+            result[pool_[starts_[term] + i]] += product_without(term, i, kNone, mean);
+        }
+    }
+    return result;
+}
+
+SparseMatrix MultilinearForm::hessian(const Vector& mean) const {
+    SparseMatrix result = hessian_pattern_;
+    double* values = result.valuePtr();
+    std::fill(values, values + result.nonZeros(), 0.0);
+    for (const PairSlot& pair : pairs_) values[pair.entry] += product_without(pair.term, pair.first, pair.second, mean);
+    return result;
+}
+
+Expansion MultilinearForm::expand(const Vector& mean, Order order) const {
+    Expansion expansion;
+    CompensatedSum sum;
+    const auto add = [&](double term) {
+        sum.add(term);
+        expansion.magnitude += std::abs(term);
+    };
+    add(constant_);
+    for (Index s = 0; s < statistics_; ++s) add(linear_[s] * mean[s]);
+    for (std::size_t term = 0; term < coefficients_.size(); ++term) add(product_without(term, kNone, kNone, mean));
+    expansion.value = sum.value();
+    if (order >= Order::gradient) expansion.gradient = gradient(mean);
+    if (order >= Order::hessian) expansion.hessian = hessian(mean);
+    return expansion;
+}
+
+}  // namespace lrvb::detail

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "model/monomial_sum.hpp"
+
+#include <lrvb/model/model.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace lrvb::detail {
+
+/// L(m) = Σ_R G_R Π_{r∈R} m_r, with its gradient and Hessian. Each monomial touches a variable at most once, so L is
+/// linear in the means of any one variable, and the diagonal blocks of ∇²L vanish.
+class MultilinearForm {
+  public:
+    MultilinearForm(const MonomialSum& sum, Index statistics);
+
+    /// A copy with tᵀm added.
+    MultilinearForm tilted(const Vector& tilt) const;
+
+    Expansion expand(const Vector& mean, Order order) const;
+    Vector gradient(const Vector& mean) const;
+    /// ∂L/∂m_r over the given run of statistics: the update of one variable.
+    void block_gradient(const Vector& mean, Index offset, Eigen::Ref<Vector> block) const;
+
+    std::size_t term_count() const { return coefficients_.size(); }
+
+  private:
+    struct PairSlot {
+        std::uint32_t term;
+        std::uint32_t first;  // positions in the term
+        std::uint32_t second;
+        std::uint32_t entry;  // position in the Hessian's values
+    };
+
+    void index_by_statistic();
+    void build_hessian_pattern();
+    double product_without(std::size_t term, std::size_t skip_a, std::size_t skip_b, const Vector& mean) const;
+    SparseMatrix hessian(const Vector& mean) const;
+
+    Index statistics_;
+    double constant_ = 0.0;
+    Vector linear_;  // coefficients of the monomials of degree one, dense
+
+    // Monomials of degree two and more: term i holds the statistics pool_[starts_[i], starts_[i + 1]).
+    std::vector<double> coefficients_;
+    std::vector<std::uint32_t> starts_;
+    std::vector<std::uint32_t> pool_;
+
+    // Statistic s is in the terms terms_of_[term_starts_[s], term_starts_[s + 1]).
+    std::vector<std::uint32_t> term_starts_;
+    std::vector<std::uint32_t> terms_of_;
+
+    SparseMatrix hessian_pattern_;
+    std::vector<PairSlot> pairs_;
+};
+
+}  // namespace lrvb::detail

@@ -1,0 +1,190 @@
+#include "family/validate.hpp"
+#include "fit/curvature.hpp"
+
+#include <lrvb/response/linear_response.hpp>
+
+#include <cmath>
+
+namespace lrvb {
+
+namespace {
+
+Vector sd_of(const Matrix& covariance) {
+    return covariance.diagonal().cwiseMax(0.0).cwiseSqrt();
+}
+
+detail::Curvature factored(const Model& model, const Optimum& optimum) {
+    if (!optimum.converged()) {
+        throw NotAnOptimum(fmt::format("no response without an optimum: the fit ended with: {}", optimum.message));
+    }
+    const Expansion expansion = model.expand(optimum.state.mean, Order::hessian);
+    detail::Curvature curvature(optimum.structure, model.layout(), optimum.state.natural, expansion.hessian);
+    if (curvature.failed_variable()) {
+        throw NotAnOptimum(fmt::format(
+            "no response at a point that is not a maximum of the bound: the pivot of variable '{}' failed; try "
+            "other starts, or give that variable a stronger prior",
+            model.layout()[*curvature.failed_variable()].name));
+    }
+    return curvature;
+}
+
+}  // namespace
+
+class LinearResponse::Implementation {
+  public:
+    Implementation(const Model& model_in, const Optimum& optimum)
+        : model(model_in), means(optimum.state.mean), curvature(factored(model_in, optimum)) {}
+
+    // Applies `map` (Σ̂ or V) to each column.
+    template <class Map>
+    Matrix mapped(const SparseMatrix& columns, Map map) const {
+        Matrix result(columns.rows(), columns.cols());
+        for (Index c = 0; c < columns.cols(); ++c) result.col(c) = map(Vector(columns.col(c)));
+        return result;
+    }
+    Matrix response_to(const SparseMatrix& columns) const {
+        return mapped(columns, [&](const Vector& column) { return curvature.respond(column); });
+    }
+    Functionals::Resolved resolve(const Functionals& functionals) const { return functionals.resolve(model.layout()); }
+
+    const Model& model;
+    Vector means;
+    detail::Curvature curvature;
+};
+
+LinearResponse::LinearResponse(const Model& model, const Optimum& optimum)
+    : implementation_(std::make_unique<Implementation>(model, optimum)) {}
+LinearResponse::~LinearResponse() = default;
+LinearResponse::LinearResponse(LinearResponse&&) noexcept = default;
+LinearResponse& LinearResponse::operator=(LinearResponse&&) noexcept = default;
+
+Vector LinearResponse::mean(const Functionals& functionals) const {
+    const Functionals::Resolved resolved = implementation_->resolve(functionals);
+    return resolved.weights.transpose() * implementation_->means + resolved.constants;
+}
+
+Matrix LinearResponse::covariance(const Functionals& functionals) const {
+    const SparseMatrix weights = implementation_->resolve(functionals).weights;
+    const Matrix product = weights.transpose() * implementation_->response_to(weights);
+    return 0.5 * (product + product.transpose());
+}
+
+Matrix LinearResponse::covariance(const Functionals& rows, const Functionals& columns) const {
+    const SparseMatrix left = implementation_->resolve(rows).weights;
+    const SparseMatrix right = implementation_->resolve(columns).weights;
+    // Solve for the side with fewer columns.
+    if (left.cols() < right.cols()) return (right.transpose() * implementation_->response_to(left)).transpose();
+    return left.transpose() * implementation_->response_to(right);
+}
+
+Vector LinearResponse::sd(const Functionals& functionals) const {
+    return sd_of(covariance(functionals));
+}
+
+Matrix LinearResponse::correlation(const Functionals& functionals) const {
+    const Matrix covariances = covariance(functionals);
+    const Vector sds = sd_of(covariances);
+    Matrix result = Matrix::Identity(sds.size(), sds.size());
+    for (Index i = 0; i < sds.size(); ++i) {
+        if (!(sds[i] > 0.0))
+            throw std::invalid_argument(fmt::format("correlation: functional {} has no variance", i + 1));
+        for (Index j = 0; j < i; ++j) result(i, j) = result(j, i) = covariances(i, j) / (sds[i] * sds[j]);
+    }
+    return result;
+}
+
+Matrix LinearResponse::mean_field_covariance(const Functionals& functionals) const {
+    const SparseMatrix weights = implementation_->resolve(functionals).weights;
+    return weights.transpose() * implementation_->mapped(weights, [&](const Vector& column) {
+        return implementation_->curvature.mean_field(column);
+    });
+}
+
+Vector LinearResponse::mean_field_sd(const Functionals& functionals) const {
+    return sd_of(mean_field_covariance(functionals));
+}
+
+Matrix LinearResponse::delta_covariance(const Functionals& functionals, const Function& function,
+                                        const Jacobian& jacobian) const {
+    const Vector at = mean(functionals);
+    const Matrix covariances = covariance(functionals);
+    if (jacobian) {
+        const Matrix derivative = jacobian(at);
+        detail::require_size("delta_covariance", "columns of the Jacobian", derivative.cols(), at.size());
+        return derivative * covariances * derivative.transpose();
+    }
+    const Vector steps = 1e-3 * sd_of(covariances);
+    const Vector value = function(at);
+    Matrix derivative = Matrix::Zero(value.size(), at.size());
+    for (Index i = 0; i < at.size(); ++i) {
+        if (steps[i] == 0.0) continue;
+        const auto difference = [&](double step) {
+            Vector up = at;
+            Vector down = at;
+            up[i] += step;
+            down[i] -= step;
+            return Vector((function(up) - function(down)) / (up[i] - down[i]));
+        };
+        derivative.col(i) = (4.0 * difference(steps[i]) - difference(2.0 * steps[i])) / 3.0;
+    }
+    if (!derivative.allFinite()) {
+        throw std::invalid_argument("delta_covariance: the function is not finite around the means of its arguments");
+    }
+    return derivative * covariances * derivative.transpose();
+}
+
+Vector LinearResponse::delta_sd(const Functionals& functionals, const Function& function,
+                                const Jacobian& jacobian) const {
+    return sd_of(delta_covariance(functionals, function, jacobian));
+}
+
+Vector LinearResponse::sensitivity(const Functionals& functionals, const Hyperparameter& hyperparameter) const {
+    const SparseMatrix weights = implementation_->resolve(functionals).weights;
+    const Vector gradient =
+        implementation_->model.hyperparameter_gradient(implementation_->means, hyperparameter.index());
+    return weights.transpose() * implementation_->curvature.respond(gradient);
+}
+
+Vector LinearResponse::sensitivity(const Functionals& functionals, const std::string& hyperparameter) const {
+    const std::vector<std::string>& names = implementation_->model.hyperparameters();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i] == hyperparameter) return sensitivities(functionals).col(static_cast<Index>(i));
+    }
+    throw std::invalid_argument(fmt::format("there is no hyperparameter '{}'", hyperparameter));
+}
+
+Matrix LinearResponse::sensitivities(const Functionals& functionals) const {
+    const SparseMatrix weights = implementation_->resolve(functionals).weights;
+    const Index count = static_cast<Index>(implementation_->model.hyperparameters().size());
+    Matrix result(weights.cols(), count);
+    for (Index i = 0; i < count; ++i) {
+        const Vector gradient = implementation_->model.hyperparameter_gradient(implementation_->means, i);
+        result.col(i) = weights.transpose() * implementation_->curvature.respond(gradient);
+    }
+    return result;
+}
+
+Vector LinearResponse::respond(const Vector& gradient_change) const {
+    detail::require_size("respond", "gradient_change", gradient_change.size(), implementation_->model.layout().size());
+    return implementation_->curvature.respond(gradient_change);
+}
+
+std::vector<Matrix> LinearResponse::marginal_covariances() const {
+    return implementation_->curvature.marginal_blocks();
+}
+
+Vector LinearResponse::marginal_sds() const {
+    const Layout& layout = implementation_->model.layout();
+    const std::vector<Matrix> blocks = marginal_covariances();
+    Vector sds(layout.size());
+    for (Index j = 0; j < layout.variable_count(); ++j) {
+        layout.segment(sds, j) = sd_of(blocks[static_cast<std::size_t>(j)]);
+    }
+    return sds;
+}
+
+double LinearResponse::smallest_pivot() const {
+    return implementation_->curvature.smallest_pivot();
+}
+
+}  // namespace lrvb
