@@ -60,7 +60,7 @@ double trigamma_deficit(double x) {
 
 // For large x the leading terms of Stirling's formula are subtracted by hand.
 double log_gamma_rise(double x, double rise) {
-    if (x < kSeriesFrom) return std::lgamma(x + rise) - std::lgamma(x);
+    if (x < kSeriesFrom) return log_gamma(x + rise) - log_gamma(x);
     return rise * (std::log(x) - 1.0) + (x + rise - 0.5) * std::log1p(rise / x) + stirling_remainder(x + rise) -
            stirling_remainder(x);
 }

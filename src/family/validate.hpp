@@ -39,7 +39,8 @@ inline void require_at_least(std::string_view who, std::string_view argument, In
     throw std::invalid_argument(fmt::format("{}: {} is {}, but must be at least {}", who, argument, value, least));
 }
 
-/// E log p for random p that add up to one: finite, with exponentials that add up to less than one. Returns how much less.
+/// E log p for random p that add up to one: finite, with exponentials that add up to less than one. Returns how much
+/// less.
 inline double require_means_of_log_parts(std::string_view who, const VectorView& mean) {
     require_finite(who, "mean parameter", mean);
     // The largest first: it may be next to one.

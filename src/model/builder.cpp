@@ -41,7 +41,7 @@ void require_finite(const Expression& lowered, const detail::Lowering& context) 
 
 }  // namespace
 
-ModelBuilder::Implementation::Implementation() : tag(next_tag()) {}
+ModelBuilder::Implementation::Implementation() : tag(next_tag()), layout(tag) {}
 
 detail::Lowering ModelBuilder::Implementation::lowering(std::string subject) const {
     return {layout, tag, std::move(subject)};

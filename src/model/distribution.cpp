@@ -50,11 +50,12 @@ std::vector<Expression> minus_half_trace(const std::vector<Expression>& half, In
     return coefficients;
 }
 
-ConditionalForm dirichlet_form(const Lowering& lowering, const std::vector<Expression>& alpha) {
+ConditionalForm dirichlet_form(const Lowering& lowering, const std::vector<Expression>& alpha,
+                               const std::vector<std::string>& names) {
     ConditionalForm form;
     Constant total = 0.0;
     for (std::size_t k = 0; k < alpha.size(); ++k) {
-        const Constant a = lowering.positive_constant(alpha[k], fmt::format("parameter {}", k + 1));
+        const Constant a = lowering.positive_constant(alpha[k], "parameter " + names[k]);
         form.natural.push_back(Expression(a) - 1.0);
         form.log_normaliser -= log_gamma(a);
         total += a;
@@ -116,10 +117,10 @@ Distribution<family::Gamma> exponential(const Expression& rate) {
 Distribution<family::Wishart> wishart(const Expression& degrees_of_freedom, const MatrixParameter& inverse_scale) {
     const Index dimension = inverse_scale.dimension();
     return {family::Wishart(dimension), make_node([=](const Lowering& lowering) {
-                const Constant dof = lowering.constant(degrees_of_freedom, "degrees of freedom");
+                const Constant dof = lowering.constant(degrees_of_freedom, "number of degrees of freedom");
                 const double size = static_cast<double>(dimension);
                 if (!(dof.value() > size - 1.0)) {
-                    lowering.refuse(fmt::format("the degrees of freedom are {}, but must be above {} for dimension {}",
+                    lowering.refuse(fmt::format("the degrees of freedom are {}, but must be above {} in dimension {}",
                                                 dof.value(), dimension - 1, dimension));
                 }
                 const auto [entries, log_det] = lowering.matrix(inverse_scale, "inverse scale matrix");
@@ -136,12 +137,15 @@ Distribution<family::Wishart> wishart(const Expression& degrees_of_freedom, cons
 }
 
 Distribution<family::Dirichlet> dirichlet(const VectorParameter& alpha) {
-    return {family::Dirichlet(alpha.size()),
-            make_node([=](const Lowering& lowering) { return dirichlet_form(lowering, alpha.entries()); })};
+    return {family::Dirichlet(alpha.size()), make_node([alpha](const Lowering& lowering) {
+                return dirichlet_form(lowering, alpha.entries(), family::Dirichlet(alpha.size()).standard_names());
+            })};
 }
 
 Distribution<family::Beta> beta(const Expression& a, const Expression& b) {
-    return {family::Beta{}, make_node([=](const Lowering& lowering) { return dirichlet_form(lowering, {a, b}); })};
+    return {family::Beta{}, make_node([=](const Lowering& lowering) {
+                return dirichlet_form(lowering, {a, b}, family::Beta{}.standard_names());
+            })};
 }
 
 Distribution<family::Bernoulli> bernoulli(const Expression& p) {
@@ -191,9 +195,9 @@ std::shared_ptr<const DistributionNode> mixture_node(const Variable<family::Cate
                                                      std::vector<std::shared_ptr<const DistributionNode>> components) {
     const Index labels = choice.family().size();
     if (static_cast<Index>(components.size()) != labels) {
-        throw std::invalid_argument(
-            fmt::format("mixture: {} components are given, but the variable that chooses has {} labels",
-                        components.size(), labels));
+        throw std::invalid_argument(fmt::format(
+            "mixture: {} components are given, but the variable that chooses has {} labels; give one for each",
+            components.size(), labels));
     }
     return make_node([choice, components = std::move(components)](const Lowering& lowering) {
         ConditionalForm form;

@@ -93,9 +93,9 @@ Expression operator-(const Expression& a) {
 Expression operator*(const Expression& a, const Expression& b) {
     const std::uint32_t model = common_model(a, b);
     std::vector<Expression::Term> terms;
-    terms.reserve(a.terms_.size() * b.terms_.size());
-    for (const Expression::Term& left : a.terms_) {
-        for (const Expression::Term& right : b.terms_) {
+    terms.reserve(a.terms().size() * b.terms().size());
+    for (const Expression::Term& left : a.terms()) {
+        for (const Expression::Term& right : b.terms()) {
             std::vector<Atom> atoms;
             atoms.reserve(left.atoms.size() + right.atoms.size());
             atoms.insert(atoms.end(), left.atoms.begin(), left.atoms.end());
@@ -129,10 +129,13 @@ MatrixParameter::MatrixParameter(const Matrix& constant) : dimension_(constant.r
             fmt::format("a matrix parameter is {} x {}, but must be square", constant.rows(), constant.cols()));
     }
     if (!constant.allFinite()) throw std::invalid_argument("a matrix parameter has an entry that is not finite");
-    const double asymmetry = (constant - constant.transpose()).cwiseAbs().maxCoeff();
+    Index row = 0;
+    Index column = 0;
+    const double asymmetry = (constant - constant.transpose()).cwiseAbs().maxCoeff(&row, &column);
     if (asymmetry > 1e-12 * constant.cwiseAbs().maxCoeff()) {
         throw std::invalid_argument(
-            fmt::format("a matrix parameter is not symmetric: entries differ by {}", asymmetry));
+            fmt::format("a matrix parameter is not symmetric: entry ({0}, {1}) is {2}, but entry ({1}, {0}) is {3}",
+                        column + 1, row + 1, constant(column, row), constant(row, column)));
     }
 }
 
@@ -154,7 +157,8 @@ SimplexParameter::SimplexParameter(const Vector& constants) {
     }
     const double total = constants.sum();
     if (!(std::abs(total - 1.0) <= 1e-9)) {
-        throw std::invalid_argument(fmt::format("probabilities add up to {}, but must add up to one", total));
+        throw std::invalid_argument(
+            fmt::format("probabilities add up to {}, but must add up to one; divide them by their sum", total));
     }
 }
 

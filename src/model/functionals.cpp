@@ -14,13 +14,15 @@ using Entries = std::vector<Eigen::Triplet<double, int>>;
 
 // Appends the weights of one expression; its constant.
 double append_expression(const Expression& expression, const Layout& layout, int column, Entries& entries) {
-    const detail::Lowering lowering(layout, expression.model(), "a functional");
+    const detail::Lowering lowering(layout, layout.model() == 0 ? expression.model() : layout.model(), "a functional",
+                                    "so ask for it by the delta method, as a function of statistics");
     const Expression lowered = lowering.lower(expression);
     double constant = 0.0;
     for (const Expression::Term& term : lowered.terms()) {
         if (term.atoms.size() > 1) {
-            throw std::invalid_argument(
-                "a functional holds a product of two variables; ask for it by the delta method instead");
+            lowering.refuse(
+                fmt::format("it needs {} * {}, a product of two variables; ask for it by the delta method instead",
+                            lowering.name_of(term.atoms[0]), lowering.name_of(term.atoms[1])));
         }
         if (term.atoms.empty()) constant += term.coefficient.value();
         for (const Atom& atom : term.atoms) {

@@ -1,6 +1,7 @@
 #include <lrvb/model/layout.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -11,6 +12,20 @@ namespace {
 
 std::vector<std::string> statistic_names(const VariableInfo& variable) {
     return std::visit([&](const auto& family) { return family.statistic_names(variable.name); }, variable.family);
+}
+
+// "mu, mu^2, tau, …": enough of them to see how names are formed.
+std::string some_names(const Layout& layout, bool statistics) {
+    constexpr std::size_t kShown = 12;
+    std::vector<std::string> names;
+    for (const VariableInfo& variable : layout) {
+        const std::vector<std::string> own = statistics ? statistic_names(variable) : std::vector{variable.name};
+        names.insert(names.end(), own.begin(), own.end());
+        if (names.size() > kShown) break;
+    }
+    const bool all = names.size() <= kShown;
+    if (!all) names.resize(kShown);
+    return fmt::format("{}{}", fmt::join(names, ", "), all ? "" : ", …");
 }
 
 }  // namespace
@@ -29,7 +44,10 @@ Index Layout::add(const std::string& name, const AnyFamily& family) {
 
 Index Layout::variable(const std::string& name) const {
     const auto found = by_name_.find(name);
-    if (found == by_name_.end()) throw std::invalid_argument(fmt::format("there is no variable '{}'", name));
+    if (found == by_name_.end()) {
+        throw std::invalid_argument(
+            fmt::format("there is no variable '{}'; the model has {}", name, some_names(*this, false)));
+    }
     return found->second;
 }
 
@@ -39,7 +57,8 @@ Index Layout::statistic(const std::string& name) const {
         const auto found = std::find(names.begin(), names.end(), name);
         if (found != names.end()) return variable.offset + (found - names.begin());
     }
-    throw std::invalid_argument(fmt::format("there is no statistic '{}'", name));
+    throw std::invalid_argument(
+        fmt::format("there is no statistic '{}'; the model has {}", name, some_names(*this, true)));
 }
 
 Index Layout::variable_of(Index statistic) const {

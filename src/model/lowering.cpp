@@ -32,7 +32,12 @@ void Lowering::refuse(const std::string& reason) const {
 }
 
 void Lowering::require_own(const Expression& expression) const {
-    if (expression.model() == 0 || expression.model() == model_) return;
+    const bool own = expression.model() == 0 || expression.model() == model_;
+    // A variable that the builder got after the model was built has the right tag, but no place in the layout.
+    const auto unknown = [&](const Atom& atom) { return atom.variable >= layout_.variable_count(); };
+    const bool known = std::ranges::none_of(
+        expression.terms(), [&](const Expression::Term& term) { return std::ranges::any_of(term.atoms, unknown); });
+    if (own && known) return;
     refuse("an expression holds a variable or hyperparameter of another model; declare it in this one");
 }
 
@@ -57,10 +62,8 @@ Expression Lowering::lower(const Expression& expression) const {
         bool vanishes = false;
         for (const Atom& atom : atoms) {
             if (atom.statistic < 0) {
-                refuse(
-                    fmt::format("{} enters as a value, but only its logarithms are statistics of its family, so the "
-                                "model is not conditionally conjugate in it",
-                                describe(atom)));
+                refuse(fmt::format("{} enters as a value, but only its logarithms are statistics of its family, {}",
+                                   describe(atom), way_out_));
             }
             if (folded.empty() || folded.back().variable != atom.variable) {
                 folded.push_back(atom);
@@ -74,10 +77,8 @@ Expression Lowering::lower(const Expression& expression) const {
                 break;
             }
             if (product.kind == StatisticProduct::Kind::none) {
-                refuse(
-                    fmt::format("the log density holds {} * {}, which is not a statistic of {}, so the model is not "
-                                "conditionally conjugate in it",
-                                name_of(folded.back()), name_of(atom), describe(atom)));
+                refuse(fmt::format("it needs {} * {}, which is not a statistic of {}, {}", name_of(folded.back()),
+                                   name_of(atom), describe(atom), way_out_));
             }
             folded.back().statistic = static_cast<std::int32_t>(product.statistic);
         }
@@ -131,7 +132,7 @@ std::pair<Expression, Expression> Lowering::log_odds_parts(const Expression& pro
                 p.mapped(std::log1p(-p.value()), -1.0 / (1.0 - p.value()))};
     }
     const bool is_beta = terms.size() == 1 && terms.front().atoms.size() == 1 &&
-                         terms.front().coefficient.value() == 1.0 &&
+                         terms.front().coefficient.value() == 1.0 && terms.front().coefficient.derivatives().empty() &&
                          is_value_of_beta(layout_, terms.front().atoms.front());
     if (!is_beta) {
         const auto with_atoms =

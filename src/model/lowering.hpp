@@ -22,9 +22,9 @@ struct ConditionalForm {
 
 class Lowering {
   public:
-    /// `subject` opens every message: "variable 'x' ~ Normal".
-    Lowering(const Layout& layout, std::uint32_t model, std::string subject)
-        : layout_(layout), model_(model), subject_(std::move(subject)) {}
+    /// `subject` opens every message, "variable 'x' ~ Normal"; `way_out` closes those about what is no statistic.
+    Lowering(const Layout& layout, std::uint32_t model, std::string subject, std::string way_out = kNotConjugate)
+        : layout_(layout), model_(model), subject_(std::move(subject)), way_out_(std::move(way_out)) {}
 
     Expression lower(const Expression& expression) const;
 
@@ -43,15 +43,19 @@ class Lowering {
                                                           const std::string& role) const;
 
     [[noreturn]] void refuse(const std::string& reason) const;
+    std::string name_of(const Atom& atom) const;
 
   private:
+    static constexpr const char* kNotConjugate =
+        "so the model is not conditionally conjugate in it; put a constant or another variable in its place";
+
     void require_own(const Expression& expression) const;
-    std::string name_of(const Atom& atom) const;
     std::string describe(const Atom& atom) const;
 
     const Layout& layout_;
     std::uint32_t model_;
     std::string subject_;
+    std::string way_out_;
 };
 
 }  // namespace lrvb::detail

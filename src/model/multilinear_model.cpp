@@ -78,15 +78,22 @@ void MultilinearModel::sweep(State& state) const {
 }
 
 Expansion MultilinearModel::expand(const Vector& mean, Order order) const {
+    detail::require_size("expand", "mean", mean.size(), layout_->size());
     return form_->expand(mean, order);
 }
 
 Vector MultilinearModel::hyperparameter_gradient(const Vector& mean, Index hyperparameter) const {
-    return hyperparameter_forms_.at(static_cast<std::size_t>(hyperparameter))->gradient(mean);
+    detail::require_size("hyperparameter_gradient", "mean", mean.size(), layout_->size());
+    if (hyperparameter < 0 || hyperparameter >= static_cast<Index>(hyperparameters_.size())) {
+        throw std::invalid_argument(
+            fmt::format("hyperparameter {} is not one of the model's {}", hyperparameter, hyperparameters_.size()));
+    }
+    return hyperparameter_forms_[static_cast<std::size_t>(hyperparameter)]->gradient(mean);
 }
 
 MultilinearModel MultilinearModel::tilted(const Vector& tilt) const {
     detail::require_size("tilted", "tilt", tilt.size(), layout_->size());
+    detail::require_finite("tilted", "tilt", tilt);
     MultilinearModel result = *this;
     result.form_ = std::make_shared<const detail::MultilinearForm>(form_->tilted(tilt));
     return result;

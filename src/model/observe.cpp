@@ -25,6 +25,12 @@ void require_observed(const Expression& value, const detail::Lowering& lowering)
     }
 }
 
+void require_finite_design(Index row, Index column, double value) {
+    if (std::isfinite(value)) return;
+    throw std::invalid_argument(
+        fmt::format("observe_linear: design({}, {}) is {}, but must be a finite number", row + 1, column + 1, value));
+}
+
 }  // namespace
 
 void ModelBuilder::observe(const Expression& value, const Distribution<family::Normal>& distribution) {
@@ -93,8 +99,9 @@ void ModelBuilder::observe_counts(const Vector& counts, const Vector& exposures,
 void ModelBuilder::observe_linear(const Vector& y, const Matrix& design, const VectorParameter& coefficients,
                                   const Expression& precision) {
     detail::require_size("observe_linear", "y", y.size(), design.rows());
-    if (!design.allFinite())
-        throw std::invalid_argument("observe_linear: the design matrix has an entry that is not finite");
+    for (Index j = 0; j < design.cols(); ++j) {
+        for (Index i = 0; i < design.rows(); ++i) require_finite_design(i, j, design(i, j));
+    }
     Matrix gram = Matrix::Zero(design.cols(), design.cols());
     gram.selfadjointView<Eigen::Lower>().rankUpdate(design.transpose());
     const SparseMatrix lower = gram.triangularView<Eigen::Lower>().toDenseMatrix().sparseView();
@@ -104,11 +111,13 @@ void ModelBuilder::observe_linear(const Vector& y, const Matrix& design, const V
 void ModelBuilder::observe_linear(const Vector& y, const SparseMatrix& design, const VectorParameter& coefficients,
                                   const Expression& precision) {
     detail::require_size("observe_linear", "y", y.size(), design.rows());
+    for (Index j = 0; j < design.cols(); ++j) {
+        for (SparseMatrix::InnerIterator entry(design, j); entry; ++entry) {
+            require_finite_design(entry.row(), j, entry.value());
+        }
+    }
     const SparseMatrix gram = SparseMatrix(design.transpose()) * design;
     const SparseMatrix lower = gram.triangularView<Eigen::Lower>();
-    const Eigen::Map<const Vector> values(lower.valuePtr(), lower.nonZeros());
-    if (!values.allFinite())
-        throw std::invalid_argument("observe_linear: the design matrix has an entry that is not finite");
     observe_gram(y, lower, design.transpose() * y, coefficients, precision);
 }
 

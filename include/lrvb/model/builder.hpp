@@ -50,7 +50,8 @@ class LRVB_EXPORT ModelBuilder {
     template <class F>
     void observe(const Vector& value, const Distribution<F>& distribution) {
         const F& family = distribution.family();
-        observe_statistics(F::name, family.statistic(value), log_base(family, value), 1.0, distribution.node());
+        const Vector statistics = family.statistic(value);  // refuses a bad value, which log_base does not expect
+        observe_statistics(F::name, statistics, log_base(family, value), 1.0, distribution.node());
     }
 
     /// Independent observations of one distribution, one an entry.

@@ -12,16 +12,17 @@
 /// The distributions that variables and observations can have. Each is written by its standard parameters, which are
 /// numbers, hyperparameters, or expressions in variables declared before:
 ///
-///     normal(mean, precision)             mean: any polynomial; precision: positive constant × Gamma variables
-///     mv_normal(mean, precision)          precision: scale × (constant matrix or Wishart variable)
-///     gamma(shape, rate)                  shape: constant; rate: positive constant × Gamma variables
+///     normal(mean, precision)        mean: any polynomial; precision: positive constant × Gamma variables
+///     mv_normal(mean, precision)     precision: scale × (constant matrix or Wishart variable)
+///     gamma(shape, rate)             shape: constant; rate: positive constant × Gamma variables
 ///     exponential(rate)
-///     wishart(dof, inverse_scale)         dof: constant; inverse scale: as a precision matrix; E X = dof ·
-///     inverse_scale⁻¹ dirichlet(alpha), beta(a, b)        constants bernoulli(p), binomial(n, p)        p: a constant
-///     or a Beta variable categorical(p), multinomial(p)      p: constants or a Dirichlet variable poisson(rate,
-///     exposure)             rate: positive constant × Gamma variables mixture(choice, {…})                one of
-///     several distributions of one kind, chosen by a Categorical variable flat(family)                        no
-///     prior: density one; its conditional must be made proper by other terms
+///     wishart(dof, inverse_scale)    dof: constant; inverse scale: as a precision matrix; E X = dof · inverse_scale⁻¹
+///     dirichlet(alpha), beta(a, b)   constants
+///     bernoulli(p), binomial(n, p)   p: a constant or a Beta variable
+///     categorical(p), multinomial(p) p: constants or a Dirichlet variable
+///     poisson(rate, exposure)        rate: positive constant × Gamma variables
+///     mixture(choice, {…})           one of several distributions of one kind, chosen by a Categorical variable
+///     flat(family)                   no prior: density one; its conditional must be made proper by other terms
 ///
 /// Whether the whole is conditionally conjugate is checked when a variable or an observation is added to a builder.
 namespace lrvb {

@@ -79,15 +79,22 @@ class LRVB_EXPORT Expression {
     Expression& operator+=(const Expression& other);
     Expression& operator-=(const Expression& other);
 
-    friend LRVB_EXPORT Expression operator+(const Expression& a, const Expression& b);
-    friend LRVB_EXPORT Expression operator-(const Expression& a, const Expression& b);
-    friend LRVB_EXPORT Expression operator-(const Expression& a);
-    friend LRVB_EXPORT Expression operator*(const Expression& a, const Expression& b);
-
   private:
     std::vector<Term> terms_;
     std::uint32_t model_ = 0;
 };
+
+// Also at namespace scope: a friend alone is not found where both operands are variables or numbers.
+LRVB_EXPORT Expression operator+(const Expression& a, const Expression& b);
+LRVB_EXPORT Expression operator-(const Expression& a, const Expression& b);
+LRVB_EXPORT Expression operator-(const Expression& a);
+LRVB_EXPORT Expression operator*(const Expression& a, const Expression& b);
+
+// Free functions of the namespace, not friends, so that a Variable or a Hyperparameter on either side converts.
+LRVB_EXPORT Expression operator+(const Expression& a, const Expression& b);
+LRVB_EXPORT Expression operator-(const Expression& a, const Expression& b);
+LRVB_EXPORT Expression operator-(const Expression& a);
+LRVB_EXPORT Expression operator*(const Expression& a, const Expression& b);
 
 /// A named constant whose influence on the answer can be asked for.
 class LRVB_EXPORT Hyperparameter {
@@ -189,6 +196,8 @@ inline Expression log_det(const Variable<family::Wishart>& x) {
 class LRVB_EXPORT VectorParameter {
   public:
     VectorParameter(const Vector& constants);
+    template <class Derived>
+    VectorParameter(const Eigen::MatrixBase<Derived>& constants) : VectorParameter(Vector(constants)) {}
     VectorParameter(std::vector<Expression> entries) : entries_(std::move(entries)) {}
     VectorParameter(std::initializer_list<Expression> entries) : entries_(entries) {}
     VectorParameter(const Variable<family::MvNormal>& variable);
@@ -206,6 +215,8 @@ class LRVB_EXPORT VectorParameter {
 class LRVB_EXPORT MatrixParameter {
   public:
     MatrixParameter(const Matrix& constant);
+    template <class Derived>
+    MatrixParameter(const Eigen::MatrixBase<Derived>& constant) : MatrixParameter(Matrix(constant)) {}
     MatrixParameter(const Variable<family::Wishart>& variable);
 
     Index dimension() const { return dimension_; }
@@ -231,6 +242,8 @@ LRVB_EXPORT MatrixParameter scaled(const Expression& scale, const MatrixParamete
 class LRVB_EXPORT SimplexParameter {
   public:
     SimplexParameter(const Vector& constants);
+    template <class Derived>
+    SimplexParameter(const Eigen::MatrixBase<Derived>& constants) : SimplexParameter(Vector(constants)) {}
     SimplexParameter(std::initializer_list<double> constants);
     SimplexParameter(const Variable<family::Dirichlet>& variable);
 

@@ -4,6 +4,7 @@
 #include <lrvb/family/any_family.hpp>
 #include <lrvb/types.hpp>
 
+#include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,6 +23,11 @@ struct VariableInfo {
 /// natural parameter, mean, gradient and Hessian of the library uses that order.
 class LRVB_EXPORT Layout {
   public:
+    /// `model` is the tag of the builder whose variables these are; 0 where no builder made them.
+    explicit Layout(std::uint32_t model = 0) : model_(model) {}
+
+    std::uint32_t model() const { return model_; }
+
     /// Appends a variable; its index. Refuses an empty name and one that is taken.
     Index add(const std::string& name, const AnyFamily& family);
 
@@ -57,6 +63,7 @@ class LRVB_EXPORT Layout {
     std::vector<VariableInfo> variables_;
     std::unordered_map<std::string, Index> by_name_;
     Index size_ = 0;
+    std::uint32_t model_;
 };
 
 }  // namespace lrvb

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <lrvb/fit/fit.hpp>
+#include <lrvb/model/multilinear_model.hpp>
+#include <lrvb/response/linear_response.hpp>
+#include <lrvb/testing/report.hpp>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+/// The battery for responses: that a response equals a refit under a small perturbation.
+///
+///   covariance    Σ̂ e_s against the derivative of refitted means in t, for the log joint plus t T_s
+///   sensitivity   dm/dα against the derivative of refitted means in the hyperparameter α, the model built anew
+///
+/// Refits start at the optimum and are converged far beyond the default, and derivatives are fourth-order central
+/// differences, so that the comparison can be tight. Every mean is compared in its own LRVB sds, relative to the
+/// largest movement.
+///
+///     testing::Report report = testing::check_covariance(model, {0, 1, 2});
+///     testing::Report report = testing::check_sensitivity([](const Vector& alpha) { … return builder.build(); },
+///     alpha);
+namespace lrvb::testing {
+
+struct ResponseCheckOptions {
+    /// Perturbation: posterior sds for a covariance, relative for a hyperparameter.
+    double step = 2e-3;
+    double tolerance = 1e-6;
+    /// How the first fit is made; the refits start at its optimum.
+    FitOptions fit;
+};
+
+namespace detail {
+
+/// The sensitivity of refitted means to `t` at 0, by fourth-order central differences of step h.
+inline Vector refit_derivative(const std::function<Vector(double)>& refitted_means, double h) {
+    const Vector near = (refitted_means(h) - refitted_means(-h)) / (2.0 * h);
+    const Vector far = (refitted_means(2.0 * h) - refitted_means(-2.0 * h)) / (4.0 * h);
+    return (4.0 * near - far) / 3.0;
+}
+
+inline Vector refitted(const Model& model, const Optimum& optimum, FitOptions options) {
+    options.tolerance = 1e-11;
+    options.restarts = 1;
+    options.initial = optimum.state;
+    return lrvb::fit(model, options).state.mean;
+}
+
+/// `mean` and `h` bound what rounding of the refitted means does to their difference.
+inline void compare(const Model& model, const std::string& what, const Vector& response, const Vector& refit,
+                    const Vector& sds, const Vector& mean, double h, double tolerance, Report& report) {
+    const Vector in_sds = (sds.array() > 0.0).select(refit.cwiseAbs().cwiseQuotient(sds), 0.0);
+    const double largest = in_sds.maxCoeff();
+    for (Index i = 0; i < response.size(); ++i) {
+        if (!(sds[i] > 0.0)) continue;
+        // Relative to the mean's own movement, with a floor at a thousandth of the largest one.
+        const double rounding = 1e-13 * std::abs(mean[i]) / h;
+        const double allowed = tolerance * std::max(in_sds[i], 1e-3 * largest) * sds[i] + rounding;
+        report.expect_near(what, "response of " + model.layout().statistic_name(i), response[i], refit[i], allowed);
+    }
+}
+
+/// A tilt that moves the mean by about `step` sds; but no more than `step` in the log odds of a label, whose curvature
+/// does not shrink with its sd.
+inline double tilt_step(const Layout& layout, Index statistic, double sd, double step) {
+    const AnyFamily& family = layout[layout.variable_of(statistic)].family;
+    const bool is_label =
+        std::holds_alternative<family::Bernoulli>(family) || std::holds_alternative<family::Categorical>(family);
+    return is_label ? step : step / sd;
+}
+
+}  // namespace detail
+
+/// Checks the columns of Σ̂ for the given statistics.
+inline Report check_covariance(const MultilinearModel& model, const std::vector<Index>& statistics,
+                               const ResponseCheckOptions& options = {}) {
+    Report report("covariance");
+    const Optimum optimum = fit(model, options.fit);
+    const LinearResponse response(model, optimum);
+    const Vector sds = response.marginal_sds();
+    for (const Index s : statistics) {
+        const Vector unit = Vector::Unit(model.layout().size(), s);
+        const double h = detail::tilt_step(model.layout(), s, sds[s], options.step);
+        const Vector refit = detail::refit_derivative(
+            [&](double t) { return detail::refitted(model.tilted(t * unit), optimum, options.fit); }, h);
+        detail::compare(model, "perturbing " + model.layout().statistic_name(s), response.respond(unit), refit, sds,
+                        optimum.state.mean, h, options.tolerance, report);
+    }
+    return report;
+}
+
+/// Checks the response to every hyperparameter of the model that `build` makes of their values.
+inline Report check_sensitivity(const std::function<MultilinearModel(const Vector&)>& build,
+                                const Vector& hyperparameters, const ResponseCheckOptions& options = {}) {
+    Report report("sensitivity");
+    const MultilinearModel model = build(hyperparameters);
+    if (static_cast<Index>(model.hyperparameters().size()) != hyperparameters.size()) {
+        report.fail("arguments", "the model has " + std::to_string(model.hyperparameters().size()) +
+                                     " hyperparameters, but " + std::to_string(hyperparameters.size()) +
+                                     " values are given");
+        return report;
+    }
+    const Optimum optimum = fit(model, options.fit);
+    const LinearResponse response(model, optimum);
+    const Vector sds = response.marginal_sds();
+    for (Index a = 0; a < hyperparameters.size(); ++a) {
+        const double h = options.step * (hyperparameters[a] == 0.0 ? 1.0 : std::abs(hyperparameters[a]));
+        const Vector refit = detail::refit_derivative(
+            [&](double t) {
+                Vector moved = hyperparameters;
+                moved[a] += t;
+                return detail::refitted(build(moved), optimum, options.fit);
+            },
+            h);
+        const Vector gradient = model.hyperparameter_gradient(optimum.state.mean, a);
+        detail::compare(model, "moving " + model.hyperparameters()[static_cast<std::size_t>(a)],
+                        response.respond(gradient), refit, sds, optimum.state.mean, h, options.tolerance, report);
+    }
+    return report;
+}
+
+}  // namespace lrvb::testing

@@ -1,0 +1,231 @@
+// The fit: ascent, Newton, restarts, outcomes.
+
+#include "mixture_models.hpp"
+
+#include <fmt/format.h>
+
+namespace lrvb {
+namespace {
+
+TEST(Fit, TheBoundNeverFalls) {
+    for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U}) {
+        const Vector x = test::three_component_rows(120, seed);
+        const test::Mixture mixture = test::mixture_model(x, 3);
+        FitOptions options;
+        options.seed = seed;
+        const Optimum optimum = fit(mixture.model, options);
+        for (std::size_t i = 1; i < optimum.trace.size(); ++i) {
+            EXPECT_GE(optimum.trace[i], optimum.trace[i - 1] - 1e-10 * std::abs(optimum.trace[i])) << "iteration " << i;
+        }
+        EXPECT_EQ(optimum.trace.back(), optimum.bound);
+    }
+}
+
+// A model whose sweep maximises something else than its own log joint.
+class WrongModel final : public Model {
+  public:
+    explicit WrongModel(MultilinearModel right) : right_(std::move(right)), other_(right_.tilted(tilt())) {}
+    const Layout& layout() const override { return right_.layout(); }
+    State start(Random& random) const override { return right_.start(random); }
+    void sweep(State& state) const override { (++sweeps_ > 2 ? other_ : right_).sweep(state); }
+    Expansion expand(const Vector& mean, Order order) const override { return right_.expand(mean, order); }
+    const std::vector<std::string>& hyperparameters() const override { return right_.hyperparameters(); }
+    Vector hyperparameter_gradient(const Vector& mean, Index i) const override {
+        return right_.hyperparameter_gradient(mean, i);
+    }
+
+  private:
+    Vector tilt() const { return Vector::Unit(right_.layout().size(), 0); }
+
+    MultilinearModel right_;
+    MultilinearModel other_;
+    mutable int sweeps_ = 0;
+};
+
+MultilinearModel small_model() {
+    ModelBuilder builder;
+    const auto mu = builder.add("mu", normal(0.0, 0.1));
+    const auto tau = builder.add("tau", gamma(2.0, 1.0));
+    builder.observe_column(Vector{{1.0, 2.0, 4.0, 3.5}}, normal(mu, tau));
+    return builder.build();
+}
+
+TEST(Fit, AFallOfTheBoundIsReportedAsABug) {
+    const WrongModel model(small_model());
+    try {
+        fit(model);
+        FAIL() << "the falling bound went unnoticed";
+    } catch (const std::logic_error& error) {
+        EXPECT_NE(std::string(error.what()).find("the bound fell"), std::string::npos) << error.what();
+    }
+}
+
+TEST(Fit, NewtonFinishesAStronglyOverlappingMixtureInFewIterations) {
+    // Coordinate ascent alone needs hundreds to thousands of passes here.
+    const Vector x = test::read_column("mixture3.csv", "x");
+    const test::Mixture mixture = test::mixture_model(x, 3);
+    const Optimum optimum = fit(mixture.model, mixture.ordered_start(x));
+    ASSERT_TRUE(optimum.converged()) << optimum.message;
+    EXPECT_LE(optimum.step, 1e-8);
+    EXPECT_LT(optimum.sweeps + optimum.newton_steps, 200);
+    fmt::print("mixture3: {} sweeps, {} Newton steps\n", optimum.sweeps, optimum.newton_steps);
+}
+
+TEST(Fit, RestartsKeepTheBestBoundAndReportAll) {
+    const Vector x = test::three_component_rows(150, 9);
+    const test::Mixture mixture = test::mixture_model(x, 3);
+    FitOptions options;
+    options.restarts = 12;
+    options.seed = 3;
+    const Optimum optimum = fit(mixture.model, options);
+    ASSERT_TRUE(optimum.converged()) << optimum.message;
+    ASSERT_EQ(optimum.restart_bounds.size(), 12U);
+    double best = -std::numeric_limits<double>::infinity();
+    for (std::size_t r = 0; r < 12; ++r) {
+        if (optimum.restart_terminations[r] == Termination::converged) best = std::max(best, optimum.restart_bounds[r]);
+    }
+    EXPECT_EQ(optimum.bound, best);
+    EXPECT_GE(optimum.bound, fit(mixture.model, mixture.ordered_start(x)).bound - 1e-6);
+}
+
+TEST(Fit, TheSameSeedGivesTheSameBits) {
+    const Vector x = test::three_component_rows(80, 2);
+    const test::Mixture mixture = test::mixture_model(x, 3);
+    FitOptions options;
+    options.seed = 42;
+    const Optimum first = fit(mixture.model, options);
+    const Optimum second = fit(mixture.model, options);
+    EXPECT_EQ(first.state.natural, second.state.natural);
+    EXPECT_EQ(first.trace, second.trace);
+    options.seed = 43;
+    EXPECT_NE(fit(mixture.model, options).trace, first.trace);
+}
+
+TEST(Fit, AClampedVariableIsAConstant) {
+    const Vector y{{1.0, 2.0, 4.0, 3.5}};
+    ModelBuilder builder;
+    const auto mu = builder.add("mu", normal(0.0, 0.1));
+    const auto tau = builder.add("tau", gamma(2.0, 1.0));
+    builder.observe_column(y, normal(mu, tau));
+    const MultilinearModel model = builder.build();
+    FitOptions options;
+    options.clamp(tau, 3.0);
+    const Optimum clamped = fit(model, options);
+    ASSERT_TRUE(clamped.converged()) << clamped.message;
+    const LinearResponse response(model, clamped);
+
+    ModelBuilder constant_builder;
+    const auto nu = constant_builder.add("mu", normal(0.0, 0.1));
+    constant_builder.observe_column(y, normal(nu, 3.0));
+    const MultilinearModel constant_model = constant_builder.build();
+    const Optimum constant = fit(constant_model);
+    const LinearResponse constant_response(constant_model, constant);
+
+    EXPECT_NEAR(response.mean({mu})[0], constant_response.mean({nu})[0], 1e-14);
+    EXPECT_NEAR(response.sd({mu})[0], constant_response.sd({nu})[0], 1e-14);
+    EXPECT_EQ(response.mean({tau})[0], 3.0);
+    EXPECT_EQ(response.sd({tau, log(tau)}), Vector(Vector::Zero(2)));
+    // The clamped bound holds the prior density of the value: log Gamma(3; 2, 1) = log 3 − 3.
+    EXPECT_NEAR(clamped.bound, constant.bound + std::log(3.0) - 3.0, 1e-12);
+    EXPECT_EQ(clamped.standard(model, tau).size(), 0);
+}
+
+TEST(Fit, ClampingEveryVariableIsAFitWithNothingToDo) {
+    ModelBuilder builder;
+    const auto mu = builder.add("mu", normal(0.0, 1.0));
+    builder.observe(1.0, normal(mu, 1.0));
+    const MultilinearModel model = builder.build();
+    FitOptions options;
+    options.clamp(mu, 0.5);
+    const Optimum optimum = fit(model, options);
+    EXPECT_TRUE(optimum.converged()) << optimum.message;
+    // log N(0.5; 0, 1) + log N(1; 0.5, 1)
+    EXPECT_NEAR(optimum.bound, -std::log(2.0 * 3.14159265358979323846) - 0.125 - 0.125, 1e-14);
+}
+
+TEST(Fit, AWarmStartAtTheOptimumHasNothingLeftToDo) {
+    const MultilinearModel model = small_model();
+    const Optimum cold = fit(model);
+    FitOptions options;
+    options.initial = cold.state;
+    const Optimum warm = fit(model, options);
+    EXPECT_TRUE(warm.converged());
+    EXPECT_EQ(warm.newton_steps, 1);
+    EXPECT_NEAR(warm.bound, cold.bound, 1e-12);
+}
+
+TEST(Fit, ProgressIsToldAfterEveryIterationAndCanCancel) {
+    const MultilinearModel model = small_model();
+    std::vector<Progress> seen;
+    FitOptions options;
+    options.progress = [&](const Progress& progress) {
+        seen.push_back(progress);
+        return true;
+    };
+    const Optimum optimum = fit(model, options);
+    ASSERT_EQ(seen.size(), optimum.trace.size());
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        EXPECT_EQ(seen[i].iteration, static_cast<int>(i) + 1);
+        EXPECT_EQ(seen[i].bound, optimum.trace[i]);
+    }
+    EXPECT_EQ(seen.front().stage, "ascent");
+    EXPECT_EQ(seen.back().stage, "newton");
+
+    options.restarts = 5;
+    options.progress = [](const Progress& progress) { return progress.iteration < 3; };
+    const Optimum cancelled = fit(model, options);
+    EXPECT_EQ(cancelled.termination, Termination::cancelled);
+    EXPECT_EQ(cancelled.sweeps, 3);
+    EXPECT_EQ(cancelled.restart_bounds.size(), 1U) << "a cancelled fit makes no further starts";
+}
+
+TEST(Fit, AnIterationLimitIsAnOutcomeNotAnError) {
+    FitOptions options;
+    options.max_iterations = 2;
+    const Optimum optimum = fit(small_model(), options);
+    EXPECT_EQ(optimum.termination, Termination::iteration_limit);
+    EXPECT_EQ(optimum.sweeps + optimum.newton_steps, 2);
+    EXPECT_NE(optimum.message.find("raise max_iterations"), std::string::npos) << optimum.message;
+}
+
+TEST(Fit, ASymmetricStartThatAscentCannotLeaveIsNotCalledAnOptimum) {
+    const Vector x = test::three_component_rows(60, 4);
+    const test::Mixture mixture = test::mixture_model(x, 2);
+    FitOptions options;
+    for (const auto& z : mixture.z) options.start(z, Vector{{0.5, 0.5}});
+    for (const auto& mu : mixture.mu) options.start(mu, Vector{{0.0, 1.0}});
+    const Optimum optimum = fit(mixture.model, options);
+    EXPECT_EQ(optimum.termination, Termination::not_a_maximum) << optimum.message;
+    EXPECT_NE(optimum.message.find("variable '"), std::string::npos) << optimum.message;
+}
+
+TEST(Fit, AnUpdateThatLeavesAFamilysDomainIsAnOutcomeThatNamesTheVariable) {
+    // The precision of x is 1 − 2z: proper where the start has z near zero, improper as z tends to one.
+    ModelBuilder builder;
+    const auto z = builder.add("z", bernoulli(0.9));
+    const auto x = builder.add("x", normal(0.0, 2.0));
+    builder.add_term(1.2 * z * x * x);
+    try {
+        const MultilinearModel model = builder.build();
+        FitOptions options;
+        options.start(z, Vector{{0.01}});
+        const Optimum optimum = fit(model, options);
+        EXPECT_EQ(optimum.termination, Termination::improper) << optimum.message;
+        EXPECT_NE(optimum.message.find("'x'"), std::string::npos) << optimum.message;
+    } catch (const std::invalid_argument& refused) {
+        EXPECT_NE(std::string(refused.what()).find("'x'"), std::string::npos) << refused.what();
+    }
+}
+
+TEST(Fit, StandardParametersAreWhatPeopleWrite) {
+    ModelBuilder builder;
+    const auto rate = builder.add("rate", gamma(2.0, 3.0));
+    builder.observe_counts(Vector{{4.0, 1.0}}, Vector{{2.0, 0.5}}, rate);
+    const MultilinearModel model = builder.build();
+    const Optimum optimum = fit(model);
+    // Conjugate: shape 2 + 5, rate 3 + 2.5.
+    EXPECT_EQ(optimum.standard(model, rate), (Vector{{7.0, 5.5}}));
+}
+
+}  // namespace
+}  // namespace lrvb

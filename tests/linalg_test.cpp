@@ -1,0 +1,91 @@
+// The sparse factorisation and the selected inverse, against dense algebra.
+
+#include "linalg/selected_inverse.hpp"
+#include "linalg/sparse_ldl.hpp"
+#include "support.hpp"
+
+#include <Eigen/Cholesky>
+
+namespace lrvb {
+namespace {
+
+using detail::SelectedInverse;
+using detail::SparseLdl;
+using detail::SymbolicLdl;
+
+// A random sparse symmetric positive definite matrix; its lower triangle.
+SparseMatrix random_sparse(Index size, double density, Random& random) {
+    Matrix dense = Matrix::Zero(size, size);
+    for (Index i = 0; i < size; ++i) {
+        for (Index j = 0; j < i; ++j) {
+            if (random.uniform() < density) dense(i, j) = random.normal();
+        }
+    }
+    const Vector row_sums = (dense + dense.transpose()).cwiseAbs().rowwise().sum();
+    dense.diagonal() = row_sums.array() + 0.1;
+    return dense.sparseView();
+}
+
+TEST(SparseLdl, SolvesWhatDenseCholeskySolves) {
+    for (const Index size : {1, 2, 7, 40, 120}) {
+        Random random(3, static_cast<std::uint64_t>(size));
+        const SparseMatrix lower = random_sparse(size, 0.1, random);
+        SparseLdl ldl(std::make_shared<const SymbolicLdl>(lower));
+        ASSERT_FALSE(ldl.factorise(lower.valuePtr()).has_value());
+        const Matrix dense = Matrix(SparseMatrix(lower.selfadjointView<Eigen::Lower>()));
+        const Vector right = test::random_matrix(size, 1, random);
+        EXPECT_LT(test::relative_error(ldl.solve(right), dense.llt().solve(right)), 1e-12) << size;
+    }
+}
+
+TEST(SparseLdl, SharesItsSymbolicPhaseBetweenMatricesOfOnePattern) {
+    Random random(4);
+    const SparseMatrix lower = random_sparse(50, 0.1, random);
+    const auto symbolic = std::make_shared<const SymbolicLdl>(lower);
+    const SparseMatrix doubled = 2.0 * lower;
+    SparseLdl first(symbolic);
+    SparseLdl second(symbolic);
+    ASSERT_FALSE(first.factorise(lower.valuePtr()).has_value());
+    ASSERT_FALSE(second.factorise(doubled.valuePtr()).has_value());
+    const Vector right = Vector::Ones(50);
+    EXPECT_LT(test::relative_error(first.solve(right), 2.0 * second.solve(right)), 1e-13);
+}
+
+TEST(SparseLdl, NamesThePivotThatIsNotPositive) {
+    // Every leading part is positive definite in any order, but for the one coordinate that stands alone.
+    SparseMatrix lower(4, 4);
+    lower.insert(0, 0) = 2.0;
+    lower.insert(1, 0) = 1.0;
+    lower.insert(1, 1) = 2.0;
+    lower.insert(2, 2) = -1e-3;
+    lower.insert(3, 3) = 1.0;
+    lower.makeCompressed();
+    SparseLdl ldl(std::make_shared<const SymbolicLdl>(lower));
+    EXPECT_EQ(ldl.factorise(lower.valuePtr()), std::optional<Index>(2));
+    lower.coeffRef(2, 2) = std::nan("");
+    EXPECT_EQ(ldl.factorise(lower.valuePtr()), std::optional<Index>(2));
+    lower.coeffRef(2, 2) = 1.0;
+    EXPECT_FALSE(ldl.factorise(lower.valuePtr()).has_value());
+}
+
+TEST(SelectedInverse, EqualsTheDenseInverseOnThePattern) {
+    for (const Index size : {1, 3, 20, 80}) {
+        Random random(5, static_cast<std::uint64_t>(size));
+        const SparseMatrix lower = random_sparse(size, 0.08, random);
+        SparseLdl ldl(std::make_shared<const SymbolicLdl>(lower));
+        ASSERT_FALSE(ldl.factorise(lower.valuePtr()).has_value());
+        const SelectedInverse selected(ldl);
+        const Matrix inverse =
+            Matrix(SparseMatrix(lower.selfadjointView<Eigen::Lower>())).llt().solve(Matrix::Identity(size, size));
+        for (Index column = 0; column < size; ++column) {
+            for (SparseMatrix::InnerIterator entry(lower, column); entry; ++entry) {
+                const double expected = inverse(entry.row(), column);
+                EXPECT_NEAR(selected(entry.row(), column), expected, 1e-12 * inverse.cwiseAbs().maxCoeff());
+                EXPECT_EQ(selected(entry.row(), column), selected(column, entry.row()));
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace lrvb

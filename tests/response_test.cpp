@@ -1,0 +1,178 @@
+// The queries of LinearResponse, against the dense formula Σ̂ = (I − VH)⁻¹V and against each other.
+
+#include "mixture_models.hpp"
+
+#include <Eigen/LU>
+#include <fmt/format.h>
+
+namespace lrvb {
+namespace {
+
+// Crossed random effects with unknown precisions: y_ij = a_i + b_j + noise.
+MultilinearModel crossed_model(Index rows, Index columns) {
+    Random random(17);
+    ModelBuilder builder;
+    const auto mu = builder.add("mu", normal(0.0, 0.01));
+    const auto tau_a = builder.add("tau_a", gamma(2.0, 1.0));
+    const auto tau_b = builder.add("tau_b", gamma(2.0, 1.0));
+    const auto tau = builder.add("tau", gamma(2.0, 1.0));
+    std::vector<Variable<family::Normal>> a;
+    std::vector<Variable<family::Normal>> b;
+    for (Index i = 0; i < rows; ++i) a.push_back(builder.add(fmt::format("a[{}]", i + 1), normal(mu, tau_a)));
+    for (Index j = 0; j < columns; ++j) b.push_back(builder.add(fmt::format("b[{}]", j + 1), normal(0.0, tau_b)));
+    for (Index i = 0; i < rows; ++i) {
+        for (Index j = 0; j < columns; ++j) {
+            if (random.uniform() < 0.4) continue;
+            const double y =
+                2.0 + 0.5 * static_cast<double>(i % 3) - 0.3 * static_cast<double>(j % 4) + random.normal();
+            builder.observe(y, normal(a[static_cast<std::size_t>(i)] + b[static_cast<std::size_t>(j)], tau));
+        }
+    }
+    return builder.build();
+}
+
+// V block by block from the families, H from the model, the inverse by LU: none of the response's own algebra.
+Matrix dense_response(const Model& model, const Optimum& optimum) {
+    const Layout& layout = model.layout();
+    Matrix v = Matrix::Zero(layout.size(), layout.size());
+    for (Index j = 0; j < layout.variable_count(); ++j) {
+        v.block(layout[j].offset, layout[j].offset, layout[j].size, layout[j].size) =
+            std::visit([&](const auto& family) { return family.covariance(layout.segment(optimum.state.natural, j)); },
+                       layout[j].family);
+    }
+    const Expansion expansion = model.expand(optimum.state.mean, Order::hessian);
+    const Matrix h = SparseMatrix(expansion.hessian.selfadjointView<Eigen::Lower>());
+    return (Matrix::Identity(layout.size(), layout.size()) - v * h).partialPivLu().solve(v);
+}
+
+std::vector<Index> all_statistics(const Model& model) {
+    std::vector<Index> all;
+    for (Index s = 0; s < model.layout().size(); ++s) all.push_back(s);
+    return all;
+}
+
+TEST(LinearResponse, EqualsTheFormulaOfThePaper) {
+    const MultilinearModel crossed = crossed_model(9, 7);
+    const Vector x = test::three_component_rows(60, 8);
+    const test::Mixture mixture = test::mixture_model(x, 3);
+    for (const MultilinearModel* model : {&crossed, &mixture.model}) {
+        const Optimum optimum = fit(*model, model == &crossed ? FitOptions{} : mixture.ordered_start(x));
+        ASSERT_TRUE(optimum.converged()) << optimum.message;
+        const LinearResponse response(*model, optimum);
+        const Matrix dense = dense_response(*model, optimum);
+        const Vector sds = dense.diagonal().cwiseSqrt();
+        const Matrix covariance = response.covariance(all_statistics(*model));
+        // The floor is the rounding of the LU itself, which indicators of near certainty (sd 1e-20) are below.
+        for (Index i = 0; i < sds.size(); ++i) {
+            for (Index j = 0; j < sds.size(); ++j) {
+                EXPECT_NEAR(covariance(i, j), dense(i, j), 1e-8 * sds[i] * sds[j] + 1e-13);
+            }
+        }
+    }
+}
+
+TEST(LinearResponse, MarginalBlocksBySelectedInverseEqualThoseByColumns) {
+    const MultilinearModel model = crossed_model(12, 10);
+    const Optimum optimum = fit(model);
+    const LinearResponse response(model, optimum);
+    const std::vector<Matrix> blocks = response.marginal_covariances();
+    const Matrix covariance = response.covariance(all_statistics(model));
+    for (Index j = 0; j < model.layout().variable_count(); ++j) {
+        const VariableInfo& variable = model.layout()[j];
+        const Matrix expected = covariance.block(variable.offset, variable.offset, variable.size, variable.size);
+        EXPECT_LT(test::relative_error(blocks[static_cast<std::size_t>(j)], expected), 1e-11) << variable.name;
+    }
+    EXPECT_LT(test::relative_error(response.marginal_sds(), covariance.diagonal().cwiseSqrt()), 1e-11);
+}
+
+TEST(LinearResponse, AnswersForLinearCombinationsAndCorrelations) {
+    const MultilinearModel model = crossed_model(6, 5);
+    const Optimum optimum = fit(model);
+    const LinearResponse response(model, optimum);
+    const Matrix covariance = response.covariance({"a[1]", "a[2]", "log_tau"});
+    SparseMatrix weights(model.layout().size(), 2);
+    weights.insert(model.layout().statistic("a[1]"), 0) = 1.0;
+    weights.insert(model.layout().statistic("a[2]"), 0) = -1.0;
+    weights.insert(model.layout().statistic("log_tau"), 1) = 2.0;
+    const Matrix combined = response.covariance(weights);
+    EXPECT_NEAR(combined(0, 0), covariance(0, 0) + covariance(1, 1) - 2.0 * covariance(0, 1), 1e-12);
+    EXPECT_NEAR(combined(0, 1), 2.0 * (covariance(0, 2) - covariance(1, 2)), 1e-12);
+
+    const Matrix correlation = response.correlation({"a[1]", "a[2]"});
+    EXPECT_NEAR(correlation(0, 1), covariance(0, 1) / std::sqrt(covariance(0, 0) * covariance(1, 1)), 1e-12);
+    const Matrix cross = response.covariance({"a[1]"}, {"a[2]", "log_tau"});
+    EXPECT_NEAR(cross(0, 0), covariance(0, 1), 1e-13);
+    EXPECT_NEAR(cross(0, 1), covariance(0, 2), 1e-13);
+}
+
+TEST(LinearResponse, DeltaMethodIsTheChainRule) {
+    ModelBuilder builder;
+    const auto tau = builder.add("tau", gamma(2.0, 1.0));
+    const auto mu = builder.add("mu", normal(0.0, 0.1));
+    builder.observe_column(Vector{{1.0, 2.0, 4.0, 3.5}}, normal(mu, tau));
+    const MultilinearModel model = builder.build();
+    const Optimum optimum = fit(model);
+    const LinearResponse response(model, optimum);
+    const double log_sd = response.sd({log(tau)})[0];
+    const double sigma = std::exp(-0.5 * response.mean({log(tau)})[0]);
+    // σ = exp(−½ log τ): sd σ = ½ σ sd(log τ).
+    const auto to_sigma = [](const Vector& log_tau) { return Vector::Constant(1, std::exp(-0.5 * log_tau[0])); };
+    EXPECT_NEAR(response.delta_sd({log(tau)}, to_sigma)[0], 0.5 * sigma * log_sd, 1e-10);
+    // With a Jacobian, and of an expression with a constant: f(x) = x² at x = 3μ + 1.
+    const auto square = [](const Vector& value) { return Vector::Constant(1, value[0] * value[0]); };
+    const auto slope = [](const Vector& value) { return Matrix::Constant(1, 1, 2.0 * value[0]); };
+    const double at = 3.0 * response.mean({mu})[0] + 1.0;
+    const double expected = 2.0 * at * 3.0 * response.sd({mu})[0];
+    EXPECT_NEAR(response.delta_sd({3.0 * mu + 1.0}, square, slope)[0], expected, 1e-10);
+    EXPECT_NEAR(response.delta_sd({3.0 * mu + 1.0}, square)[0], expected, 1e-8);
+}
+
+TEST(LinearResponse, SensitivityIsTheSameByNameByHandleAndTogether) {
+    ModelBuilder builder;
+    const Hyperparameter location = builder.hyperparameter("location", 0.5);
+    const Hyperparameter rate = builder.hyperparameter("rate", 1.5);
+    const auto mu = builder.add("mu", normal(location, 1.0));
+    const auto tau = builder.add("tau", gamma(2.0, rate));
+    builder.observe_column(Vector{{1.0, 2.0, 4.0}}, normal(mu, tau));
+    const MultilinearModel model = builder.build();
+    const Optimum optimum = fit(model);
+    const LinearResponse response(model, optimum);
+    const Matrix all = response.sensitivities({mu, tau});
+    EXPECT_EQ(response.sensitivity({mu, tau}, "rate"), Vector(all.col(1)));
+    EXPECT_EQ(response.sensitivity({mu, tau}, location), Vector(all.col(0)));
+    EXPECT_GT(all(0, 0), 0.0);  // a larger prior mean pulls the mean up
+    EXPECT_LT(all(1, 1), 0.0);  // a larger prior rate pulls the precision down
+}
+
+TEST(LinearResponse, RefusesAFitThatDidNotConverge) {
+    const MultilinearModel model = crossed_model(4, 4);
+    FitOptions options;
+    options.max_iterations = 1;
+    const Optimum optimum = fit(model, options);
+    EXPECT_THROW(LinearResponse(model, optimum), NotAnOptimum);
+}
+
+TEST(LinearResponse, RefusesAFixedPointThatIsNoMaximumAndNamesTheVariable) {
+    // x and y enter only through their product: (0, 0) is a saddle of the bound when the coupling exceeds the priors.
+    ModelBuilder builder;
+    const auto x = builder.add("x", normal(0.0, 1.0));
+    const auto y = builder.add("y", normal(0.0, 1.0));
+    builder.add_term(3.0 * x * y);
+    const MultilinearModel model = builder.build();
+    FitOptions options;
+    options.start(x, Vector{{0.0, 1.0}}).start(y, Vector{{0.0, 1.0}});
+    Optimum optimum = fit(model, options);
+    EXPECT_EQ(optimum.termination, Termination::not_a_maximum);
+    EXPECT_NE(optimum.message.find("'y'"), std::string::npos) << optimum.message;
+    // Even if someone insists that it converged.
+    optimum.termination = Termination::converged;
+    try {
+        const LinearResponse response(model, optimum);
+        FAIL() << "a saddle was accepted";
+    } catch (const NotAnOptimum& refusal) {
+        EXPECT_NE(std::string(refusal.what()).find("the pivot of variable '"), std::string::npos) << refusal.what();
+    }
+}
+
+}  // namespace
+}  // namespace lrvb

@@ -1,0 +1,52 @@
+// The size the library is made for: 100,000 groups and 1,000,000 rows.
+
+#include "grouped_model.hpp"
+#include "support.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/resource.h>
+
+namespace lrvb {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kMemoryIsTheProgramsOwn = false;  // the sanitizer's shadow and quarantine count too
+#else
+constexpr bool kMemoryIsTheProgramsOwn = true;
+#endif
+
+TEST(Scale, AHundredThousandGroupsAndAMillionRowsFitInMemory) {
+    const bench::GroupedData data = bench::simulate_groups(100000, 10, 2024);
+    const bench::Grouped grouped = bench::grouped_model(data);
+    const Optimum optimum = fit(grouped.model);
+    ASSERT_TRUE(optimum.converged()) << optimum.message;
+    const LinearResponse response(grouped.model, optimum);
+    const Vector sds = response.marginal_sds();
+    const Functionals globals{grouped.mu, log(grouped.tau_group), log(grouped.tau)};
+    const Matrix covariance = response.covariance(globals);
+    const Vector mean = response.mean(globals);
+
+    // The posterior is where the data came from: mean 1, group precision 4, residual precision 1.
+    const Vector truth{{1.0, std::log(4.0), 0.0}};
+    for (Index i = 0; i < 3; ++i) EXPECT_LT(std::abs(mean[i] - truth[i]), 5.0 * std::sqrt(covariance(i, i))) << i;
+    // Var μ → (σ_group² + σ²/n)/groups, the classical variance of the grand mean of a balanced one-way layout.
+    EXPECT_NEAR(std::sqrt(covariance(0, 0)), std::sqrt((0.25 + 0.1) / 1e5), 0.02 * std::sqrt(0.35 / 1e5));
+    // All marginal sds at once equal those by columns.
+    for (const Index g : {0, 777, 99999}) {
+        const Index statistic = grouped.model.layout()[grouped.first_group + g].offset;
+        EXPECT_NEAR(sds[statistic], response.sd(std::vector<Index>{statistic})[0], 1e-10 * sds[statistic]);
+    }
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const double peak = static_cast<double>(usage.ru_maxrss) / 1024.0;
+    fmt::print("{} variables, {} terms, {} sweeps, {} Newton steps, peak memory {:.0f} MB\n",
+               grouped.model.layout().variable_count(), grouped.model.term_count(), optimum.sweeps,
+               optimum.newton_steps, peak);
+    if (kMemoryIsTheProgramsOwn) {
+        EXPECT_LT(peak, 1500.0);
+    }
+}
+
+}  // namespace
+}  // namespace lrvb
