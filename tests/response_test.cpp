@@ -2,6 +2,8 @@
 
 #include "mixture_models.hpp"
 
+#include <lrvb/testing/response_battery.hpp>
+
 #include <Eigen/LU>
 #include <fmt/format.h>
 
@@ -172,6 +174,33 @@ TEST(LinearResponse, RefusesAFixedPointThatIsNoMaximumAndNamesTheVariable) {
     } catch (const NotAnOptimum& refusal) {
         EXPECT_NE(std::string(refusal.what()).find("the pivot of variable '"), std::string::npos) << refusal.what();
     }
+}
+
+TEST(ResponseBattery, RejectsASensitivityThatRefitsDoNotConfirm) {
+    // The prior mean moves with the hyperparameter behind the model's back: declared is only half of its influence.
+    const auto build = [](const Vector& alpha) {
+        ModelBuilder builder;
+        const Hyperparameter location = builder.hyperparameter("location", alpha[0]);
+        const auto mu = builder.add("mu", normal(0.5 * location + 0.5 * alpha[0], 1.0));
+        builder.observe(1.0, normal(mu, 1.0));
+        return builder.build();
+    };
+    const testing::Report report = testing::check_sensitivity(build, Vector{{0.7}});
+    EXPECT_FALSE(report.passed());
+    EXPECT_NE(report.text().find("moving location"), std::string::npos) << report.text();
+}
+
+TEST(ResponseBattery, NoticesTheCurvatureOfACoarseDifference) {
+    // Steps of one and two posterior sds are no derivative: the comparison has to see that.
+    const Vector x = test::three_component_rows(60, 8);
+    const test::Mixture mixture = test::mixture_model(x, 3);
+    testing::ResponseCheckOptions options;
+    options.fit = mixture.ordered_start(x);
+    options.step = 1.0;
+    EXPECT_FALSE(testing::check_covariance(mixture.model, {3}, options).passed());
+    options.step = 2e-3;
+    const testing::Report fine = testing::check_covariance(mixture.model, {3}, options);
+    EXPECT_TRUE(fine.passed()) << fine.text();
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ struct Standard {
 };
 
 Standard unpack(const VectorView& natural) {
-    return {natural[1] + 1.0, -natural[0]};
+    return {natural[1] + 1.0, 0.0 - natural[0]};  // 0, not −0, where there is no rate
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ std::vector<std::string> Normal::standard_names() const {
 
 std::string Normal::domain_error(const VectorView& natural) const {
     if (!std::isfinite(natural[0])) return fmt::format("precision times mean is {}", natural[0]);
-    const double precision = -2.0 * natural[1];
+    const double precision = 0.0 - 2.0 * natural[1];  // 0, not −0, where there is none
     if (!(std::isfinite(precision) && precision > 0.0)) return fmt::format("precision {} is not positive", precision);
     return {};
 }

@@ -212,24 +212,46 @@ class Run {
     bool done_ = false;
 };
 
-void require_variable(const Layout& layout, Index variable, std::string_view option) {
-    if (variable >= 0 && variable < layout.variable_count()) return;
+void require_own(const Layout& layout, const AnyVariable& variable, std::string_view who) {
+    const bool own = layout.model() == 0 || variable.model() == 0 || variable.model() == layout.model();
+    if (own && variable.index() >= 0 && variable.index() < layout.variable_count()) return;
     throw std::invalid_argument(
-        fmt::format("fit: {} names variable {}, but the model has {}", option, variable, layout.variable_count()));
+        fmt::format("{}: variable {} is not one of this model's {}; use the handles of the builder that built it", who,
+                    variable.index(), layout.variable_count()));
+}
+
+void check_initial(const Layout& layout, const State& initial) {
+    detail::require_size("fit", "initial means", initial.mean.size(), layout.size());
+    detail::require_size("fit", "initial naturals", initial.natural.size(), layout.size());
+    detail::require_size("fit", "initial clamps", static_cast<Index>(initial.clamped.size()), layout.variable_count());
+    detail::require_finite("fit", "initial means", initial.mean);
+    for (Index j = 0; j < layout.variable_count(); ++j) {
+        if (initial.clamped[static_cast<std::size_t>(j)]) continue;
+        const std::string error =
+            std::visit([&](const auto& family) { return family.domain_error(layout.segment(initial.natural, j)); },
+                       layout[j].family);
+        if (error.empty()) continue;
+        throw std::invalid_argument(fmt::format("fit: initial state of variable '{}': {}", layout[j].name, error));
+    }
 }
 
 void check(const Layout& layout, const FitOptions& options) {
     detail::require_positive("fit", "tolerance", options.tolerance);
     detail::require_at_least("fit", "max_iterations", options.max_iterations, 1);
     detail::require_at_least("fit", "restarts", options.restarts, 1);
-    if (options.initial) {
-        detail::require_size("fit", "initial state", options.initial->mean.size(), layout.size());
-        detail::require_size("fit", "initial naturals", options.initial->natural.size(), layout.size());
-        detail::require_size("fit", "initial clamps", static_cast<Index>(options.initial->clamped.size()),
-                             layout.variable_count());
+    if (options.initial) check_initial(layout, *options.initial);
+    for (const auto& [variable, value] : options.clamped) require_own(layout, variable, "clamp");
+    for (const auto& [variable, standard] : options.starts) require_own(layout, variable, "start");
+}
+
+// What the family makes of a value that the caller gave for a variable; its complaint, with the variable's name.
+template <class Function>
+Vector given_for(const VariableInfo& variable, std::string_view option, Function function) {
+    try {
+        return std::visit(function, variable.family);
+    } catch (const std::invalid_argument& error) {
+        throw std::invalid_argument(fmt::format("{} of variable '{}': {}", option, variable.name, error.what()));
     }
-    for (const auto& [variable, value] : options.clamped) require_variable(layout, variable, "clamp");
-    for (const auto& [variable, standard] : options.starts) require_variable(layout, variable, "start");
 }
 
 State start_of(const Model& model, const FitOptions& options, int restart) {
@@ -237,19 +259,19 @@ State start_of(const Model& model, const FitOptions& options, int restart) {
     Random random(options.seed, static_cast<std::uint64_t>(restart));
     State state = options.initial ? *options.initial : model.start(random);
     for (const auto& [variable, standard] : options.starts) {
-        std::visit(
-            [&, j = variable, &given = standard](const auto& family) {
-                const Vector natural = family.natural_from_standard(given);
-                layout.segment(state.natural, j) = natural;
-                layout.segment(state.mean, j) = family.mean(natural);
-            },
-            layout[variable].family);
+        const VariableInfo& info = layout[variable.index()];
+        const Vector natural = given_for(
+            info, "start", [&given = standard](const auto& family) { return family.natural_from_standard(given); });
+        layout.segment(state.natural, variable.index()) = natural;
+        layout.segment(state.mean, variable.index()) =
+            std::visit([&](const auto& family) { return family.mean(natural); }, info.family);
     }
     for (const auto& [variable, value] : options.clamped) {
-        layout.segment(state.mean, variable) = std::visit(
-            [&given = value](const auto& family) { return family.statistic(given); }, layout[variable].family);
-        layout.segment(state.natural, variable).setZero();
-        state.clamped[static_cast<std::size_t>(variable)] = true;
+        layout.segment(state.mean, variable.index()) =
+            given_for(layout[variable.index()], "clamp",
+                      [&given = value](const auto& family) { return family.statistic(given); });
+        layout.segment(state.natural, variable.index()).setZero();
+        state.clamped[static_cast<std::size_t>(variable.index())] = true;
     }
     return state;
 }
@@ -280,7 +302,7 @@ std::string_view to_string(Termination termination) {
 }
 
 FitOptions& FitOptions::clamp(const AnyVariable& variable, const Vector& value) {
-    clamped.emplace_back(variable.index(), value);
+    clamped.emplace_back(variable, value);
     return *this;
 }
 
@@ -289,11 +311,12 @@ FitOptions& FitOptions::clamp(const AnyVariable& variable, double value) {
 }
 
 FitOptions& FitOptions::start(const AnyVariable& variable, const Vector& standard) {
-    starts.emplace_back(variable.index(), standard);
+    starts.emplace_back(variable, standard);
     return *this;
 }
 
 Vector Optimum::standard(const Model& model, const AnyVariable& variable) const {
+    require_own(model.layout(), variable, "standard");
     if (state.clamped[static_cast<std::size_t>(variable.index())]) return {};
     const Layout& layout = model.layout();
     return std::visit(

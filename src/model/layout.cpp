@@ -52,11 +52,21 @@ Index Layout::variable(const std::string& name) const {
 }
 
 Index Layout::statistic(const std::string& name) const {
+    const VariableInfo* owner = nullptr;
+    Index position = 0;
     for (const VariableInfo& variable : variables_) {
         const std::vector<std::string> names = statistic_names(variable);
         const auto found = std::find(names.begin(), names.end(), name);
-        if (found != names.end()) return variable.offset + (found - names.begin());
+        if (found == names.end()) continue;
+        if (owner != nullptr) {
+            throw std::invalid_argument(fmt::format(
+                "'{}' is a statistic of variable '{}' and of variable '{}'; ask for it by the variable's handle", name,
+                owner->name, variable.name));
+        }
+        owner = &variable;
+        position = variable.offset + (found - names.begin());
     }
+    if (owner != nullptr) return position;
     throw std::invalid_argument(
         fmt::format("there is no statistic '{}'; the model has {}", name, some_names(*this, true)));
 }

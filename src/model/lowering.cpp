@@ -25,6 +25,23 @@ bool is_value_of_beta(const Layout& layout, const Atom& atom) {
     return atom.statistic < 0 && std::holds_alternative<family::Beta>(layout[atom.variable].family);
 }
 
+// (h + 1) τ is one term, not two.
+std::vector<Expression::Term> with_like_terms_merged(const std::vector<Expression::Term>& terms) {
+    std::vector<Expression::Term> merged;
+    for (const Expression::Term& term : terms) {
+        std::vector<Atom> atoms = term.atoms;
+        std::sort(atoms.begin(), atoms.end());
+        const auto like =
+            std::find_if(merged.begin(), merged.end(), [&](const auto& known) { return known.atoms == atoms; });
+        if (like == merged.end()) {
+            merged.push_back({term.coefficient, std::move(atoms)});
+        } else {
+            like->coefficient += term.coefficient;
+        }
+    }
+    return merged;
+}
+
 }  // namespace
 
 void Lowering::refuse(const std::string& reason) const {
@@ -89,8 +106,8 @@ Expression Lowering::lower(const Expression& expression) const {
 
 Expression Lowering::log_of(const Expression& positive, const std::string& role) const {
     require_own(positive);
-    const std::vector<Expression::Term>& terms = positive.terms();
-    if (terms.size() > 1 && std::any_of(terms.begin(), terms.end(), [](const auto& t) { return !t.atoms.empty(); })) {
+    const std::vector<Expression::Term> terms = with_like_terms_merged(positive.terms());
+    if (terms.size() > 1) {
         refuse(
             fmt::format("the {} is a sum with variables in it, whose logarithm is no statistic; it must be a positive "
                         "constant times Gamma variables",

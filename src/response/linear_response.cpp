@@ -150,7 +150,8 @@ Vector LinearResponse::sensitivity(const Functionals& functionals, const std::st
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (names[i] == hyperparameter) return sensitivities(functionals).col(static_cast<Index>(i));
     }
-    throw std::invalid_argument(fmt::format("there is no hyperparameter '{}'", hyperparameter));
+    throw std::invalid_argument(fmt::format("there is no hyperparameter '{}'; the model has: {}", hyperparameter,
+                                            names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
 }
 
 Matrix LinearResponse::sensitivities(const Functionals& functionals) const {

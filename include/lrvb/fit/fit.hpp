@@ -69,8 +69,8 @@ struct LRVB_EXPORT FitOptions {
     /// Starts a variable at these standard parameters instead of at random.
     FitOptions& start(const AnyVariable& variable, const Vector& standard);
 
-    std::vector<std::pair<Index, Vector>> clamped;
-    std::vector<std::pair<Index, Vector>> starts;
+    std::vector<std::pair<AnyVariable, Vector>> clamped;
+    std::vector<std::pair<AnyVariable, Vector>> starts;
 };
 
 /// The result of a fit.

@@ -28,7 +28,8 @@ struct ResponseCheckOptions {
     /// Perturbation: posterior sds for a covariance, relative for a hyperparameter.
     double step = 2e-3;
     double tolerance = 1e-6;
-    /// How the first fit is made; the refits start at its optimum.
+    /// How the first fit is made; the refits start at its optimum. For `check_sensitivity`, which builds its own
+    /// models, a start is given as `initial`, since the handles of one builder are no use with another's model.
     FitOptions fit;
 };
 
@@ -44,7 +45,9 @@ inline Vector refit_derivative(const std::function<Vector(double)>& refitted_mea
 inline Vector refitted(const Model& model, const Optimum& optimum, FitOptions options) {
     options.tolerance = 1e-11;
     options.restarts = 1;
-    options.initial = optimum.state;
+    options.initial = optimum.state;  // with its clamps
+    options.starts.clear();
+    options.clamped.clear();
     return lrvb::fit(model, options).state.mean;
 }
 
