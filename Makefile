@@ -1,6 +1,6 @@
 # Thin targets over scripts/setup (Debian packages) and the CMake presets.
 
-.PHONY: demo test bench asan tidy format format-check clean setup
+.PHONY: demo test bench picture asan tidy format format-check clean setup
 .DEFAULT_GOAL := demo
 
 setup:
@@ -16,6 +16,10 @@ demo: build/release/build.ninja
 test: build/release/build.ninja
 	@cmake --build --preset release
 	@ctest --preset release
+
+picture: build/release/build.ninja
+	@cmake --build --preset release --target picture
+	@build/release/examples/picture data > docs/sd_picture.svg.part && mv docs/sd_picture.svg.part docs/sd_picture.svg
 
 bench: build/release/build.ninja
 	@cmake --build --preset release

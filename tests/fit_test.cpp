@@ -1,6 +1,7 @@
 // The fit: ascent, Newton, restarts, outcomes.
 
-#include "mixture_models.hpp"
+#include "mixture_with_indicators.hpp"
+#include "support.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +11,7 @@ namespace {
 TEST(Fit, TheBoundNeverFalls) {
     for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U}) {
         const Vector x = test::three_component_rows(120, seed);
-        const test::Mixture mixture = test::mixture_model(x, 3);
+        const example::Mixture mixture = example::mixture_model(x, 3);
         FitOptions options;
         options.seed = seed;
         const Optimum optimum = fit(mixture.model, options);
@@ -63,7 +64,7 @@ TEST(Fit, AFallOfTheBoundIsReportedAsABug) {
 TEST(Fit, NewtonFinishesAStronglyOverlappingMixtureInFewIterations) {
     // Coordinate ascent alone needs hundreds to thousands of passes here.
     const Vector x = test::read_column("mixture3.csv", "x");
-    const test::Mixture mixture = test::mixture_model(x, 3);
+    const example::Mixture mixture = example::mixture_model(x, 3);
     const Optimum optimum = fit(mixture.model, mixture.ordered_start(x));
     ASSERT_TRUE(optimum.converged()) << optimum.message;
     EXPECT_LE(optimum.step, 1e-8);
@@ -73,7 +74,7 @@ TEST(Fit, NewtonFinishesAStronglyOverlappingMixtureInFewIterations) {
 
 TEST(Fit, RestartsKeepTheBestBoundAndReportAll) {
     const Vector x = test::three_component_rows(150, 9);
-    const test::Mixture mixture = test::mixture_model(x, 3);
+    const example::Mixture mixture = example::mixture_model(x, 3);
     FitOptions options;
     options.restarts = 12;
     options.seed = 3;
@@ -90,7 +91,7 @@ TEST(Fit, RestartsKeepTheBestBoundAndReportAll) {
 
 TEST(Fit, TheSameSeedGivesTheSameBits) {
     const Vector x = test::three_component_rows(80, 2);
-    const test::Mixture mixture = test::mixture_model(x, 3);
+    const example::Mixture mixture = example::mixture_model(x, 3);
     FitOptions options;
     options.seed = 42;
     const Optimum first = fit(mixture.model, options);
@@ -190,7 +191,7 @@ TEST(Fit, AnIterationLimitIsAnOutcomeNotAnError) {
 
 TEST(Fit, ASymmetricStartThatAscentCannotLeaveIsNotCalledAnOptimum) {
     const Vector x = test::three_component_rows(60, 4);
-    const test::Mixture mixture = test::mixture_model(x, 2);
+    const example::Mixture mixture = example::mixture_model(x, 2);
     FitOptions options;
     for (const auto& z : mixture.z) options.start(z, Vector{{0.5, 0.5}});
     for (const auto& mu : mixture.mu) options.start(mu, Vector{{0.0, 1.0}});

@@ -1,6 +1,7 @@
 // The queries of LinearResponse, against the dense formula Σ̂ = (I − VH)⁻¹V and against each other.
 
-#include "mixture_models.hpp"
+#include "mixture_with_indicators.hpp"
+#include "support.hpp"
 
 #include <lrvb/testing/response_battery.hpp>
 
@@ -56,7 +57,7 @@ std::vector<Index> all_statistics(const Model& model) {
 TEST(LinearResponse, EqualsTheFormulaOfThePaper) {
     const MultilinearModel crossed = crossed_model(9, 7);
     const Vector x = test::three_component_rows(60, 8);
-    const test::Mixture mixture = test::mixture_model(x, 3);
+    const example::Mixture mixture = example::mixture_model(x, 3);
     for (const MultilinearModel* model : {&crossed, &mixture.model}) {
         const Optimum optimum = fit(*model, model == &crossed ? FitOptions{} : mixture.ordered_start(x));
         ASSERT_TRUE(optimum.converged()) << optimum.message;
@@ -193,7 +194,7 @@ TEST(ResponseBattery, RejectsASensitivityThatRefitsDoNotConfirm) {
 TEST(ResponseBattery, NoticesTheCurvatureOfACoarseDifference) {
     // Steps of one and two posterior sds are no derivative: the comparison has to see that.
     const Vector x = test::three_component_rows(60, 8);
-    const test::Mixture mixture = test::mixture_model(x, 3);
+    const example::Mixture mixture = example::mixture_model(x, 3);
     testing::ResponseCheckOptions options;
     options.fit = mixture.ordered_start(x);
     options.step = 1.0;

@@ -1,13 +1,13 @@
 #pragma once
 
+#include "csv.hpp"
+
 #include <lrvb/lrvb.hpp>
 
 #include <gtest/gtest.h>
 
-#include <charconv>
+#include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -16,20 +16,7 @@ namespace lrvb::test {
 
 /// A column of a bundled CSV file, by its header.
 inline Vector read_column(const std::string& file, const std::string& column) {
-    std::ifstream stream(std::string(LRVB_DATA_DIR) + "/" + file);
-    const auto split = [](const std::string& line) {
-        std::vector<std::string> fields;
-        std::istringstream parts(line);
-        for (std::string field; std::getline(parts, field, ',');) fields.push_back(field);
-        return fields;
-    };
-    std::string line;
-    std::getline(stream, line);
-    const std::vector<std::string> header = split(line);
-    const auto at = std::find(header.begin(), header.end(), column) - header.begin();
-    std::vector<double> values;
-    while (std::getline(stream, line)) values.push_back(std::stod(split(line).at(static_cast<std::size_t>(at))));
-    return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
+    return example::read_column(std::string(LRVB_DATA_DIR) + "/" + file, column);
 }
 
 inline Matrix random_matrix(Index rows, Index columns, Random& random) {
@@ -44,6 +31,18 @@ inline Matrix random_matrix(Index rows, Index columns, Random& random) {
 inline Matrix random_precision(Index dimension, Random& random) {
     const Matrix root = random_matrix(dimension, dimension, random);
     return root * root.transpose() / static_cast<double>(dimension) + 0.3 * Matrix::Identity(dimension, dimension);
+}
+
+/// Rows of a three-component mixture with some overlap.
+inline Vector three_component_rows(Index rows, std::uint64_t seed) {
+    Random random(seed);
+    Vector x(rows);
+    for (double& value : x) {
+        const double u = random.uniform();
+        const double z = random.normal();
+        value = u < 0.3 ? -3.0 + 0.7 * z : (u < 0.7 ? 0.5 + z : 4.0 + 0.8 * z);
+    }
+    return x;
 }
 
 /// Largest |a − b| over the entries, relative to the largest |b|.

@@ -1,13 +1,19 @@
 #pragma once
 
-#include "support.hpp"
+#include <lrvb/lrvb.hpp>
 
 #include <fmt/format.h>
 
-namespace lrvb::test {
+#include <algorithm>
+#include <string>
+#include <vector>
 
-/// A univariate normal mixture with an indicator variable for every row, and the prior of the paper by default:
-/// hyperparameters alpha, the mean's precision, and the precision's shape and rate.
+namespace lrvb::example {
+
+/// A univariate normal mixture, declared with an indicator variable for every row:
+///
+///     pi ~ Dirichlet(alpha),   mu_k ~ Normal(0, mu_precision),   tau_k ~ Gamma(tau_shape, tau_rate),
+///     z_n ~ Categorical(pi),   x_n ~ Normal(mu_{z_n}, tau_{z_n}).
 struct Mixture {
     MultilinearModel model;
     Variable<family::Dirichlet> pi;
@@ -39,6 +45,7 @@ struct Mixture {
     }
 };
 
+/// The prior of Giordano & Broderick (2014): alpha, mu_precision, tau_shape, tau_rate.
 inline const Vector kPaperPrior{{1.0, 0.01, 2.0001, 0.1}};
 
 inline Mixture mixture_model(const Vector& x, Index components, const Vector& prior = kPaperPrior) {
@@ -65,16 +72,4 @@ inline Mixture mixture_model(const Vector& x, Index components, const Vector& pr
     return {builder.build(), pi, mu, tau, z};
 }
 
-/// Rows of a three-component mixture with some overlap.
-inline Vector three_component_rows(Index rows, std::uint64_t seed) {
-    Random random(seed);
-    Vector x(rows);
-    for (double& value : x) {
-        const double u = random.uniform();
-        const double z = random.normal();
-        value = u < 0.3 ? -3.0 + 0.7 * z : (u < 0.7 ? 0.5 + z : 4.0 + 0.8 * z);
-    }
-    return x;
-}
-
-}  // namespace lrvb::test
+}  // namespace lrvb::example
