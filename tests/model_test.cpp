@@ -224,9 +224,10 @@ class WrongModel final : public Model {
 
     const Layout& layout() const override { return right_.layout(); }
     State start(Random& random) const override { return right_.start(random); }
-    void sweep(State& state) const override {
-        right_.sweep(state);
+    Expansion sweep(State& state) const override {
+        const Expansion entry = right_.sweep(state);
         if (spoil_state) spoil_state(state);
+        return entry;
     }
     Expansion expand(const Vector& mean, Order order) const override {
         Expansion expansion = right_.expand(mean, order);

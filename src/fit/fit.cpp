@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 namespace lrvb {
 
@@ -19,26 +20,33 @@ constexpr int kHalvings = 4;        // of a Newton step before it is given up
 constexpr int kStallsAllowed = 3;   // Newton steps that neither F nor the decrement can tell from rounding
 
 struct Bound {
-    double value;
-    double noise;  // what rounding can do to it
+    double value = -kInfinity;
+    double noise = 0.0;  // what rounding can do to it
+
+    bool fell_to(const Bound& after) const { return !(after.value >= value - std::max(noise, after.noise)); }
 };
 
-Bound bound_at(const Model& model, const State& state, double log_joint, double magnitude) {
-    const Layout& layout = model.layout();
-    double entropy = 0.0;
+// Σ S_j over the variables that are not clamped, and Σ|S_j|.
+struct Entropy {
+    double value = 0.0;
+    double magnitude = 0.0;
+};
+
+Entropy entropy_of(const Layout& layout, const State& state) {
+    Entropy sum;
     for (Index j = 0; j < layout.variable_count(); ++j) {
         if (state.clamped[static_cast<std::size_t>(j)]) continue;
         const double own = std::visit(
             [&](const auto& family) { return family.entropy(layout.segment(state.natural, j)); }, layout[j].family);
-        entropy += own;
-        magnitude += std::abs(own);
+        sum.value += own;
+        sum.magnitude += std::abs(own);
     }
-    return {log_joint + entropy, 16.0 * std::numeric_limits<double>::epsilon() * magnitude};
+    return sum;
 }
 
-Bound bound_at(const Model& model, const State& state) {
-    const Expansion expansion = model.expand(state.mean, Order::value);
-    return bound_at(model, state, expansion.value, expansion.magnitude);
+Bound bound_of(const Expansion& expansion, const Entropy& entropy) {
+    const double magnitude = expansion.magnitude + entropy.magnitude;
+    return {expansion.value + entropy.value, 16.0 * std::numeric_limits<double>::epsilon() * magnitude};
 }
 
 // ∇F in the means: ∇L − η, and zero where clamped.
@@ -74,123 +82,143 @@ class Run {
   public:
     Run(const Model& model, const FitOptions& options, int restart,
         std::shared_ptr<const detail::CurvatureStructure>& structure)
-        : model_(model), options_(options), restart_(restart), structure_(structure) {}
+        : model_(model), layout_(model.layout()), options_(options), restart_(restart), structure_(structure) {
+        result_.step = kInfinity;
+    }
 
     Optimum from(State start) {
         result_.state = std::move(start);
         try {
-            optimise();
+            for (int burst = kFirstBurst; !done_; burst = std::min(2 * burst, kLongestBurst)) {
+                for (int i = 0; i < burst && !done_; ++i) ascend();
+                while (!done_ && newton()) {
+                }
+            }
+            if (!is_evaluated_) evaluate(model_.expand(result_.state.mean, Order::value), entropy());
         } catch (const ImproperConditional& improper) {
             finish(Termination::improper, improper.what());
         }
         result_.bound = bound_.value;
-        result_.structure = structure_;
         return std::move(result_);
     }
 
   private:
-    void optimise() {
-        // The start's own bound is not in the trace: its means need not belong to one another.
-        bound_ = {-kInfinity, 0.0};
-        for (int burst = kFirstBurst; !done_; burst = std::min(2 * burst, kLongestBurst)) {
-            for (int i = 0; i < burst && !done_; ++i) ascend();
-            while (!done_ && newton()) {
-            }
-        }
-    }
+    Entropy entropy() const { return entropy_of(layout_, result_.state); }
 
     void ascend() {
-        model_.sweep(result_.state);
-        const Bound after = bound_at(model_, result_.state);
-        if (after.value < bound_.value - std::max(after.noise, bound_.noise)) {
-            throw std::logic_error(
-                fmt::format("the bound fell from {:.17g} to {:.17g} in sweep {} of coordinate ascent: the model's "
-                            "sweep does not match its "
-                            "log joint, which is a bug in the model",
-                            bound_.value, after.value, result_.sweeps + 1));
-        }
+        const Entropy entropy_before = entropy();
+        const Expansion entry = model_.sweep(result_.state);
+        if (!is_evaluated_) evaluate(entry, entropy_before);
+        expansion_.reset();
+        is_evaluated_ = false;
         ++result_.sweeps;
-        record(after, "ascent");
+        stage_ = "ascent";
+        check_limit();
     }
 
     // One Newton step. False where ascent has to go on: no factorisation, or no step that keeps the bound.
     bool newton() {
-        const Layout& layout = model_.layout();
-        const Expansion expansion = model_.expand(result_.state.mean, Order::hessian);
+        if (!expansion_) {
+            expansion_ = model_.expand(result_.state.mean, Order::hessian);
+            if (!is_evaluated_) evaluate(*expansion_, entropy());
+            if (done_) return true;
+        }
         if (!structure_) {
             structure_ =
-                std::make_shared<const detail::CurvatureStructure>(layout, result_.state.clamped, expansion.hessian);
+                std::make_shared<const detail::CurvatureStructure>(layout_, result_.state.clamped, expansion_->hessian);
         }
-        const detail::Curvature curvature(structure_, layout, result_.state.natural, expansion.hessian);
-        const Vector gradient = bound_gradient(layout, result_.state, expansion.gradient);
-        if (curvature.failed_variable()) {
+        auto curvature =
+            std::make_shared<const detail::Curvature>(structure_, layout_, result_.state.natural, expansion_->hessian);
+        const Vector gradient = bound_gradient(layout_, result_.state, expansion_->gradient);
+        if (curvature->failed_variable()) {
             result_.step = kInfinity;
-            if (curvature.largest_whitened(gradient) <= options_.tolerance) {
+            if (curvature->largest_whitened(gradient) <= options_.tolerance) {
                 finish(Termination::not_a_maximum,
                        fmt::format(
                            "the fixed point is not a maximum of the bound: it is flat or a saddle in variable '{}'; "
                            "try other starts, or give that variable a stronger prior",
-                           layout[*curvature.failed_variable()].name));
+                           layout_[*curvature->failed_variable()].name));
             }
             return false;
         }
-        const Vector mean_step = curvature.respond(gradient);
-        const Vector natural_step = gradient + expansion.hessian.selfadjointView<Eigen::Lower>() * mean_step;
-        const double previous_step = result_.step;
-        result_.step = std::sqrt(std::max(0.0, gradient.dot(mean_step)));
-
-        const bool converged = result_.step <= options_.tolerance;
-        const bool accepted = take_step(natural_step, converged);
-        if (converged) {
+        const Vector mean_step = curvature->respond(gradient);
+        const Vector natural_step = gradient + expansion_->hessian.selfadjointView<Eigen::Lower>() * mean_step;
+        const double previous_step = std::exchange(result_.step, std::sqrt(std::max(0.0, gradient.dot(mean_step))));
+        if (result_.step <= options_.tolerance) {
+            std::optional<State> last = state_at(layout_, result_.state, result_.state.natural + natural_step);
+            if (last) result_.state = std::move(*last);
+            result_.curvature = std::move(curvature);
             finish(Termination::converged,
                    fmt::format("converged: the last step was {:.1e} posterior sds", result_.step));
             return true;
         }
-        if (!accepted) return false;
-        // Where even the predicted gain λ²/2 drowns in rounding, only a falling λ shows progress.
-        const bool below_noise = 0.5 * result_.step * result_.step <= bound_.noise;
-        stalls_ = below_noise && result_.step > 0.5 * previous_step ? stalls_ + 1 : 0;
-        if (!done_ && stalls_ > kStallsAllowed) {
-            finish(Termination::stalled,
-                   fmt::format(
-                       "stalled: rounding keeps the step at {:.1e} posterior sds; centre and scale the data, or raise "
-                       "the tolerance",
-                       result_.step));
-        }
+        if (!take_step(natural_step)) return false;
+        check_stall(previous_step);
+        check_limit();
         return true;
     }
 
-    bool take_step(const Vector& natural_step, bool full_only) {
+    bool take_step(const Vector& natural_step) {
         double fraction = 1.0;
-        for (int i = 0; i < (full_only ? 1 : kHalvings); ++i, fraction *= 0.5) {
+        for (int i = 0; i < kHalvings; ++i, fraction *= 0.5) {
             std::optional<State> candidate =
-                state_at(model_.layout(), result_.state, result_.state.natural + fraction * natural_step);
+                state_at(layout_, result_.state, result_.state.natural + fraction * natural_step);
             if (!candidate) continue;
-            const Bound after = bound_at(model_, *candidate);
-            if (!(after.value >= bound_.value - std::max(after.noise, bound_.noise))) continue;
+            Expansion expansion = model_.expand(candidate->mean, Order::hessian);
+            const Entropy candidate_entropy = entropy_of(layout_, *candidate);
+            if (bound_.fell_to(bound_of(expansion, candidate_entropy))) continue;
             result_.state = std::move(*candidate);
             ++result_.newton_steps;
-            record(after, "newton");
+            stage_ = "newton";
+            evaluate(expansion, candidate_entropy);
+            expansion_ = std::move(expansion);
             return true;
         }
         return false;
     }
 
-    void record(const Bound& bound, std::string_view stage) {
-        bound_ = bound;
-        result_.trace.push_back(bound.value);
-        const int iterations = result_.sweeps + result_.newton_steps;
-        if (!std::isfinite(bound.value)) {
+    // Takes note of the bound at the state of the last iteration.
+    void evaluate(const Expansion& expansion, const Entropy& entropy) {
+        const Bound after = bound_of(expansion, entropy);
+        if (std::isfinite(after.value) && stage_ == "ascent" && bound_.fell_to(after)) {
+            throw std::logic_error(fmt::format(
+                "the bound fell from {:.17g} to {:.17g} in sweep {} of coordinate ascent: the model's sweep does "
+                "not match its log joint, which is a bug in the model",
+                bound_.value, after.value, result_.sweeps));
+        }
+        bound_ = after;
+        is_evaluated_ = true;
+        result_.trace.push_back(after.value);
+        if (done_) return;
+        const Progress progress{restart_, stage_, iterations(), after.value, result_.step};
+        if (!std::isfinite(after.value)) {
             finish(Termination::improper,
                    "the bound is not finite: check the data and priors for values that are too large");
-        } else if (options_.progress && !options_.progress({restart_, stage, iterations, bound.value, result_.step})) {
-            finish(Termination::cancelled, fmt::format("cancelled after {} iterations", iterations));
-        } else if (iterations >= options_.max_iterations) {
-            finish(Termination::iteration_limit,
-                   fmt::format("not converged in {} iterations (last step: {:.1e} posterior sds); raise max_iterations",
-                               iterations, result_.step));
+        } else if (options_.progress && !options_.progress(progress)) {
+            finish(Termination::cancelled, fmt::format("cancelled after {} iterations", iterations()));
         }
     }
+
+    // Where even the predicted gain λ²/2 drowns in rounding, only a falling λ shows progress.
+    void check_stall(double previous_step) {
+        const bool below_noise = 0.5 * result_.step * result_.step <= bound_.noise;
+        stalls_ = below_noise && result_.step > 0.5 * previous_step ? stalls_ + 1 : 0;
+        if (done_ || stalls_ <= kStallsAllowed) return;
+        finish(Termination::stalled,
+               fmt::format(
+                   "stalled: rounding keeps the step at {:.1e} posterior sds; centre and scale the data, or raise the "
+                   "tolerance",
+                   result_.step));
+    }
+
+    void check_limit() {
+        if (done_ || iterations() < options_.max_iterations) return;
+        finish(Termination::iteration_limit,
+               fmt::format("not converged in {} iterations (last step: {:.1e} posterior sds); raise max_iterations",
+                           iterations(), result_.step));
+    }
+
+    int iterations() const { return result_.sweeps + result_.newton_steps; }
 
     void finish(Termination termination, std::string message) {
         result_.termination = termination;
@@ -199,15 +227,15 @@ class Run {
     }
 
     const Model& model_;
+    const Layout& layout_;
     const FitOptions& options_;
     int restart_;
-    std::shared_ptr<const detail::CurvatureStructure>& structure_;
-    Optimum result_ = [] {
-        Optimum fresh;
-        fresh.step = kInfinity;
-        return fresh;
-    }();
-    Bound bound_{-kInfinity, 0.0};
+    std::shared_ptr<const detail::CurvatureStructure>& structure_;  // of all starts
+    Optimum result_;
+    Bound bound_;                         // at the last state that was evaluated
+    bool is_evaluated_ = false;           // whether that is the present one
+    std::optional<Expansion> expansion_;  // at the present state, to second order
+    std::string_view stage_ = "start";
     int stalls_ = 0;
     bool done_ = false;
 };

@@ -59,7 +59,8 @@ State MultilinearModel::start(Random& random) const {
     return state;
 }
 
-void MultilinearModel::sweep(State& state) const {
+Expansion MultilinearModel::sweep(State& state) const {
+    const Expansion entry = expand(state.mean, Order::value);
     Vector natural;
     for (Index j = 0; j < layout_->variable_count(); ++j) {
         if (state.clamped[static_cast<std::size_t>(j)]) continue;
@@ -75,6 +76,7 @@ void MultilinearModel::sweep(State& state) const {
             variable.family);
         state.natural.segment(variable.offset, variable.size) = natural;
     }
+    return entry;
 }
 
 Expansion MultilinearModel::expand(const Vector& mean, Order order) const {

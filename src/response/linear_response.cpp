@@ -13,17 +13,23 @@ Vector sd_of(const Matrix& covariance) {
     return covariance.diagonal().cwiseMax(0.0).cwiseSqrt();
 }
 
-detail::Curvature factored(const Model& model, const Optimum& optimum) {
+std::shared_ptr<const detail::Curvature> factored(const Model& model, const Optimum& optimum) {
+    const Layout& layout = model.layout();
+    detail::require_size("linear response", "optimum", optimum.state.mean.size(), layout.size());
     if (!optimum.converged()) {
         throw NotAnOptimum(fmt::format("no response without an optimum: the fit ended with: {}", optimum.message));
     }
+    if (optimum.curvature) return optimum.curvature;
     const Expansion expansion = model.expand(optimum.state.mean, Order::hessian);
-    detail::Curvature curvature(optimum.structure, model.layout(), optimum.state.natural, expansion.hessian);
-    if (curvature.failed_variable()) {
+    auto structure =
+        std::make_shared<const detail::CurvatureStructure>(layout, optimum.state.clamped, expansion.hessian);
+    auto curvature =
+        std::make_shared<const detail::Curvature>(structure, layout, optimum.state.natural, expansion.hessian);
+    if (curvature->failed_variable()) {
         throw NotAnOptimum(fmt::format(
             "no response at a point that is not a maximum of the bound: the pivot of variable '{}' failed; try "
             "other starts, or give that variable a stronger prior",
-            model.layout()[*curvature.failed_variable()].name));
+            layout[*curvature->failed_variable()].name));
     }
     return curvature;
 }
@@ -43,13 +49,13 @@ class LinearResponse::Implementation {
         return result;
     }
     Matrix response_to(const SparseMatrix& columns) const {
-        return mapped(columns, [&](const Vector& column) { return curvature.respond(column); });
+        return mapped(columns, [&](const Vector& column) { return curvature->respond(column); });
     }
     Functionals::Resolved resolve(const Functionals& functionals) const { return functionals.resolve(model.layout()); }
 
     const Model& model;
     Vector means;
-    detail::Curvature curvature;
+    std::shared_ptr<const detail::Curvature> curvature;
 };
 
 LinearResponse::LinearResponse(const Model& model, const Optimum& optimum)
@@ -96,7 +102,7 @@ Matrix LinearResponse::correlation(const Functionals& functionals) const {
 Matrix LinearResponse::mean_field_covariance(const Functionals& functionals) const {
     const SparseMatrix weights = implementation_->resolve(functionals).weights;
     return weights.transpose() * implementation_->mapped(weights, [&](const Vector& column) {
-        return implementation_->curvature.mean_field(column);
+        return implementation_->curvature->mean_field(column);
     });
 }
 
@@ -142,7 +148,7 @@ Vector LinearResponse::sensitivity(const Functionals& functionals, const Hyperpa
     const SparseMatrix weights = implementation_->resolve(functionals).weights;
     const Vector gradient =
         implementation_->model.hyperparameter_gradient(implementation_->means, hyperparameter.index());
-    return weights.transpose() * implementation_->curvature.respond(gradient);
+    return weights.transpose() * implementation_->curvature->respond(gradient);
 }
 
 Vector LinearResponse::sensitivity(const Functionals& functionals, const std::string& hyperparameter) const {
@@ -160,18 +166,18 @@ Matrix LinearResponse::sensitivities(const Functionals& functionals) const {
     Matrix result(weights.cols(), count);
     for (Index i = 0; i < count; ++i) {
         const Vector gradient = implementation_->model.hyperparameter_gradient(implementation_->means, i);
-        result.col(i) = weights.transpose() * implementation_->curvature.respond(gradient);
+        result.col(i) = weights.transpose() * implementation_->curvature->respond(gradient);
     }
     return result;
 }
 
 Vector LinearResponse::respond(const Vector& gradient_change) const {
     detail::require_size("respond", "gradient_change", gradient_change.size(), implementation_->model.layout().size());
-    return implementation_->curvature.respond(gradient_change);
+    return implementation_->curvature->respond(gradient_change);
 }
 
 std::vector<Matrix> LinearResponse::marginal_covariances() const {
-    return implementation_->curvature.marginal_blocks();
+    return implementation_->curvature->marginal_blocks();
 }
 
 Vector LinearResponse::marginal_sds() const {
@@ -185,7 +191,7 @@ Vector LinearResponse::marginal_sds() const {
 }
 
 double LinearResponse::smallest_pivot() const {
-    return implementation_->curvature.smallest_pivot();
+    return implementation_->curvature->smallest_pivot();
 }
 
 }  // namespace lrvb

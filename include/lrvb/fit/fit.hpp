@@ -27,7 +27,7 @@
 namespace lrvb {
 
 namespace detail {
-class CurvatureStructure;
+class Curvature;
 }
 
 enum class Termination {
@@ -41,10 +41,10 @@ enum class Termination {
 
 LRVB_EXPORT std::string_view to_string(Termination termination);
 
-/// What a progress callback is told, after every sweep and every Newton step.
+/// What a progress callback is told: at the start (iteration 0), and after every sweep and every Newton step.
 struct Progress {
     int restart = 0;
-    std::string_view stage;  // "ascent" or "newton"
+    std::string_view stage;  // "start", "ascent" or "newton"
     int iteration = 0;
     double bound = 0.0;
     double step = 0.0;  // in posterior sds; infinite until Newton's factorisation has succeeded once
@@ -78,7 +78,7 @@ struct LRVB_EXPORT Optimum {
     /// Natural and mean parameters of every variable, stacked as the model's layout says.
     State state;
     double bound = 0.0;
-    /// The bound after every iteration of the winning start.
+    /// The bound at the winning start, and after each of its iterations.
     std::vector<double> trace;
     int sweeps = 0;
     int newton_steps = 0;
@@ -91,8 +91,8 @@ struct LRVB_EXPORT Optimum {
     /// The bound that each start ended at, in order, and how it ended.
     std::vector<double> restart_bounds;
     std::vector<Termination> restart_terminations;
-    /// The symbolic factorisation, for the response to use again.
-    std::shared_ptr<const detail::CurvatureStructure> structure;
+    /// The factorisation at the optimum, where it converged: the response needs no other.
+    std::shared_ptr<const detail::Curvature> curvature;
 
     bool converged() const { return termination == Termination::converged; }
 

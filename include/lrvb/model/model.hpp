@@ -56,8 +56,9 @@ class LRVB_EXPORT Model {
     virtual State start(Random& random) const = 0;
 
     /// One pass of coordinate ascent, η_j ← ∇_j L(m), m_j ← ∇A_j(η_j), over all variables that are not clamped. Never
-    /// lowers F. Throws ImproperConditional.
-    virtual void sweep(State& state) const = 0;
+    /// lowers F. Returns L at the means that it began at (to Order::value), which a model with data passes over anyway.
+    /// Throws ImproperConditional.
+    virtual Expansion sweep(State& state) const = 0;
 
     virtual Expansion expand(const Vector& mean, Order order) const = 0;
 

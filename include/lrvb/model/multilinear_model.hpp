@@ -28,7 +28,7 @@ class LRVB_EXPORT MultilinearModel final : public Model {
 
     const Layout& layout() const override { return *layout_; }
     State start(Random& random) const override;
-    void sweep(State& state) const override;
+    Expansion sweep(State& state) const override;
     Expansion expand(const Vector& mean, Order order) const override;
     const std::vector<std::string>& hyperparameters() const override { return hyperparameters_; }
     Vector hyperparameter_gradient(const Vector& mean, Index hyperparameter) const override;
