@@ -39,34 +39,56 @@ Matrix hat_matrix(const Matrix& x) {
     return q * q.transpose();
 }
 
+struct Leverage {
+    MultilinearModel model;
+    std::vector<Expression> fitted;  // Xβ
+    std::vector<Expression> latent;  // Y
+};
+
+// y*_i ~ Normal(y_i, ε), y_i ~ Normal(x_iᵀβ, variance), β flat.
+Leverage leverage_model(const Design& design, double variance, double epsilon) {
+    ModelBuilder builder;
+    const Hyperparameter noise = builder.hyperparameter("noise_precision", 1.0 / epsilon);
+    const Variable<family::MvNormal> beta = builder.add("beta", flat(family::MvNormal(design.x.cols())));
+    std::vector<Expression> fitted;
+    std::vector<Expression> latent;
+    for (Index i = 0; i < design.x.rows(); ++i) {
+        Expression mean;
+        for (Index j = 0; j < design.x.cols(); ++j) mean += design.x(i, j) * beta[j];
+        const auto y = builder.add(fmt::format("y[{}]", i + 1), normal(mean, 1.0 / variance));
+        builder.observe(design.y[i], normal(y, noise));
+        fitted.push_back(mean);
+        latent.emplace_back(y);
+    }
+    return {builder.build(), fitted, latent};
+}
+
 TEST(Regression, CovarianceOfFitAndResponseIsTheHatMatrixForEveryNoise) {
-    const double variance = 2.5;
     double worst = 0.0;
     for (const Design& design : {mtcars(), random_design(12, 2, 1), random_design(40, 6, 2)}) {
         const Matrix hat = hat_matrix(design.x);
         for (const double epsilon : {1e-6, 1e-4, 1e-2, 1.0, 10.0}) {
-            ModelBuilder builder;
-            const Variable<family::MvNormal> beta = builder.add("beta", flat(family::MvNormal(design.x.cols())));
-            std::vector<Expression> fitted;
-            std::vector<Expression> latent;
-            for (Index i = 0; i < design.x.rows(); ++i) {
-                Expression mean;
-                for (Index j = 0; j < design.x.cols(); ++j) mean += design.x(i, j) * beta[j];
-                const auto y = builder.add(fmt::format("y[{}]", i + 1), normal(mean, 1.0 / variance));
-                builder.observe(design.y[i], normal(y, 1.0 / epsilon));
-                fitted.push_back(mean);
-                latent.emplace_back(y);
-            }
-            const MultilinearModel model = builder.build();
-            const Optimum optimum = fit(model);
+            const Leverage leverage = leverage_model(design, 2.5, epsilon);
+            const Optimum optimum = fit(leverage.model);
             ASSERT_TRUE(optimum.converged()) << design.name << ", epsilon " << epsilon << ": " << optimum.message;
-            const LinearResponse response(model, optimum);
-            const double error = test::relative_error(response.covariance(fitted, latent), epsilon * hat);
+            const LinearResponse response(leverage.model, optimum);
+            const double error =
+                test::relative_error(response.covariance(leverage.fitted, leverage.latent), epsilon * hat);
             EXPECT_LT(error, 1e-8) << design.name << ", epsilon " << epsilon;
             worst = std::max(worst, error);
         }
     }
     fmt::print("largest relative error of Cov(X beta, Y) against epsilon P_X: {:.1e}\n", worst);
+}
+
+TEST(Regression, ResponseOfTheLeverageModelEqualsRefit) {
+    const Design design = random_design(12, 2, 1);
+    const Leverage leverage = leverage_model(design, 2.5, 0.5);
+    const testing::Report covariance = testing::check_covariance(leverage.model, {0, 1, 2, 5, 6, 7});
+    EXPECT_TRUE(covariance.passed()) << covariance.text();
+    const testing::Report sensitivity = testing::check_sensitivity(
+        [&](const Vector& alpha) { return leverage_model(design, 2.5, 1.0 / alpha[0]).model; }, Vector{{2.0}});
+    EXPECT_TRUE(sensitivity.passed()) << sensitivity.text();
 }
 
 MultilinearModel regression_model(const Design& design, const Vector& alpha) {

@@ -177,6 +177,44 @@ TEST(LinearResponse, RefusesAFixedPointThatIsNoMaximumAndNamesTheVariable) {
     }
 }
 
+TEST(LinearResponse, RefusesTheOptimumOfAnotherModel) {
+    const auto pair_model = [](double coupling, double y) {
+        ModelBuilder builder;
+        const auto a = builder.add("a", normal(0.0, 1.0));
+        const auto b = builder.add("b", normal(coupling * a, 1.0));
+        builder.observe(y, normal(b, 1.0));
+        return builder.build();
+    };
+    const MultilinearModel first = pair_model(1.0, 2.0);
+    const Optimum optimum = fit(first);
+    const MultilinearModel coupled_otherwise = pair_model(0.0, 2.0);
+    EXPECT_THROW(LinearResponse(coupled_otherwise, optimum), NotAnOptimum);
+    const MultilinearModel larger = crossed_model(3, 3);
+    EXPECT_THROW(LinearResponse(larger, optimum), std::invalid_argument);
+    // A copy, or the same model built again, is the same model.
+    const MultilinearModel again = pair_model(1.0, 2.0);
+    const LinearResponse response(first, optimum);
+    const LinearResponse response_again(again, optimum);
+    EXPECT_LT(test::relative_error(response_again.covariance({"a", "b"}), response.covariance({"a", "b"})), 1e-12);
+    // Nor is a tilted model the one it came from.
+    const MultilinearModel tilted = first.tilted(Vector{{1.0, 0.0, 0.0, 0.0}});
+    EXPECT_THROW(LinearResponse(tilted, optimum), NotAnOptimum);
+}
+
+TEST(LinearResponse, RefusesFunctionalsThatAreNone) {
+    const MultilinearModel model = crossed_model(3, 3);
+    const LinearResponse response(model, fit(model));
+    EXPECT_THROW(response.sd({0.0, 1.0}), std::invalid_argument);
+    EXPECT_NO_THROW(response.sd(std::vector<Index>{0, 1}));
+    SparseMatrix weights(model.layout().size(), 1);
+    weights.insert(0, 0) = std::nan("");
+    weights.makeCompressed();
+    EXPECT_THROW(response.sd(weights), std::invalid_argument);
+    ModelBuilder other;
+    const Hyperparameter foreign = other.hyperparameter("foreign", 1.0);
+    EXPECT_THROW(response.sensitivity({"mu"}, foreign), std::invalid_argument);
+}
+
 TEST(ResponseBattery, RejectsASensitivityThatRefitsDoNotConfirm) {
     // The prior mean moves with the hyperparameter behind the model's back: declared is only half of its influence.
     const auto build = [](const Vector& alpha) {

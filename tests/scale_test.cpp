@@ -3,6 +3,8 @@
 #include "grouped_model.hpp"
 #include "support.hpp"
 
+#include <lrvb/testing/response_battery.hpp>
+
 #include <fmt/format.h>
 
 #include <sys/resource.h>
@@ -32,6 +34,13 @@ TEST(Scale, AHundredThousandGroupsAndAMillionRowsFitInMemory) {
     for (Index i = 0; i < 3; ++i) EXPECT_LT(std::abs(mean[i] - truth[i]), 5.0 * std::sqrt(covariance(i, i))) << i;
     // Var μ → (σ_group² + σ²/n)/groups, the classical variance of the grand mean of a balanced one-way layout.
     EXPECT_NEAR(std::sqrt(covariance(0, 0)), std::sqrt((0.25 + 0.1) / 1e5), 0.02 * std::sqrt(0.35 / 1e5));
+    // Log precisions of a balanced layout with G groups of n rows: Var log τ → 2/(G(n − 1)), and from the mean squares
+    // Var log τ_group → (2/G) (1 + σ²/(nσ_group²))² + Var(log τ) (σ²/(nσ_group²))².
+    const double residual_variance = 2.0 / 9e5;
+    const double ratio = 0.1 / 0.25;
+    const double group_variance = 2.0 / 1e5 * (1.0 + ratio) * (1.0 + ratio) + residual_variance * ratio * ratio;
+    EXPECT_NEAR(std::sqrt(covariance(1, 1)), std::sqrt(group_variance), 0.02 * std::sqrt(group_variance));
+    EXPECT_NEAR(std::sqrt(covariance(2, 2)), std::sqrt(residual_variance), 0.02 * std::sqrt(residual_variance));
     // All marginal sds at once equal those by columns.
     for (const Index g : {0, 777, 99999}) {
         const Index statistic = grouped.model.layout()[grouped.first_group + g].offset;
@@ -46,6 +55,12 @@ TEST(Scale, AHundredThousandGroupsAndAMillionRowsFitInMemory) {
     if (kMemoryIsTheProgramsOwn) {
         EXPECT_LT(peak, 1500.0);
     }
+}
+
+TEST(Scale, ResponseOfTheGroupedModelEqualsRefit) {
+    const bench::Grouped grouped = bench::grouped_model(bench::simulate_groups(20, 5, 7));
+    const testing::Report report = testing::check_covariance(grouped.model, {0, 1, 2, 3, 4, 5, 6, 7, 30, 31});
+    EXPECT_TRUE(report.passed()) << report.text();
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "family/compensated_sum.hpp"
 #include "family/special.hpp"
 #include "family/validate.hpp"
 
@@ -122,9 +123,11 @@ double Dirichlet::log_partition(const VectorView& natural) const {
 double Dirichlet::entropy(const VectorView& natural) const {
     const Vector alpha = standard(natural);
     const double total = alpha.sum();
-    double sum = -detail::gamma_entropy(total) - static_cast<double>(parts_ - 1) * detail::digamma(total);
-    for (Index k = 0; k < parts_; ++k) sum += detail::gamma_entropy(alpha[k]);
-    return sum;
+    detail::CompensatedSum sum;  // many parts of few counts cancel
+    sum.add(-detail::gamma_entropy(total));
+    sum.add(-static_cast<double>(parts_ - 1) * detail::digamma(total));
+    for (Index k = 0; k < parts_; ++k) sum.add(detail::gamma_entropy(alpha[k]));
+    return sum.value();
 }
 
 Matrix Dirichlet::covariance(const VectorView& natural) const {

@@ -94,9 +94,10 @@ void CurvatureStructure::lay_out(const Layout& layout) {
 
 Curvature::Curvature(std::shared_ptr<const CurvatureStructure> structure, const Layout& layout, const Vector& natural,
                      const SparseMatrix& hessian)
-    : structure_(std::move(structure)), layout_(layout), ldl_(structure_->symbolic_) {
+    : structure_(std::move(structure)), size_(layout.size()), ldl_(structure_->symbolic_) {
     factors_.reserve(static_cast<std::size_t>(layout.variable_count()));
     for (Index j = 0; j < layout.variable_count(); ++j) {
+        offsets_.push_back(layout[j].offset);
         if (structure_->clamped_[static_cast<std::size_t>(j)]) {
             factors_.emplace_back(layout[j].size, 0);
             continue;
@@ -152,14 +153,14 @@ std::vector<double> Curvature::assemble(const SparseMatrix& hessian) const {
 // times it.
 Vector Curvature::whiten(const Vector& stacked, Vector& active) const {
     const CurvatureStructure& structure = *structure_;
-    Vector rest = Vector::Zero(layout_.size());
+    Vector rest = Vector::Zero(size_);
     active.resize(structure.active_offset_.back());
-    for (Index j = 0; j < layout_.variable_count(); ++j) {
-        const Matrix& factor = factors_[static_cast<std::size_t>(j)];
-        const Index split = structure.active_[static_cast<std::size_t>(j)];
-        const Vector whitened = factor.transpose() * layout_.segment(stacked, j);
-        active.segment(structure.active_offset_[static_cast<std::size_t>(j)], split) = whitened.head(split);
-        layout_.segment(rest, j) = factor.rightCols(factor.cols() - split) * whitened.tail(factor.cols() - split);
+    for (std::size_t j = 0; j < factors_.size(); ++j) {
+        const Matrix& factor = factors_[j];
+        const Index split = structure.active_[j];
+        const Vector whitened = factor.transpose() * own(stacked, j);
+        active.segment(structure.active_offset_[j], split) = whitened.head(split);
+        own(rest, j) = factor.rightCols(factor.cols() - split) * whitened.tail(factor.cols() - split);
     }
     return rest;
 }
@@ -168,29 +169,36 @@ Vector Curvature::respond(const Vector& gradient) const {
     Vector active;
     Vector response = whiten(gradient, active);
     const Vector solved = ldl_.solve(active);
-    for (Index j = 0; j < layout_.variable_count(); ++j) {
-        const Index split = structure_->active_[static_cast<std::size_t>(j)];
-        layout_.segment(response, j) += factors_[static_cast<std::size_t>(j)].leftCols(split) *
-                                        solved.segment(structure_->active_offset_[static_cast<std::size_t>(j)], split);
+    for (std::size_t j = 0; j < factors_.size(); ++j) {
+        const Index split = structure_->active_[j];
+        own(response, j) += factors_[j].leftCols(split) * solved.segment(structure_->active_offset_[j], split);
     }
     return response;
 }
 
 double Curvature::largest_whitened(const Vector& gradient) const {
     double largest = 0.0;
-    for (Index j = 0; j < layout_.variable_count(); ++j) {
-        const Vector whitened = factors_[static_cast<std::size_t>(j)].transpose() * layout_.segment(gradient, j);
+    for (std::size_t j = 0; j < factors_.size(); ++j) {
+        const Vector whitened = factors_[j].transpose() * own(gradient, j);
+        largest = std::max(largest, whitened.norm());
+    }
+    return largest;
+}
+
+double Curvature::largest_whitened_bound(const Vector& magnitude) const {
+    double largest = 0.0;
+    for (std::size_t j = 0; j < factors_.size(); ++j) {
+        const Vector whitened = factors_[j].cwiseAbs().transpose() * own(magnitude, j);
         largest = std::max(largest, whitened.norm());
     }
     return largest;
 }
 
 Vector Curvature::mean_field(const Vector& combination) const {
-    Vector covariance(layout_.size());
-    for (Index j = 0; j < layout_.variable_count(); ++j) {
-        const Matrix& factor = factors_[static_cast<std::size_t>(j)];
-        const Vector whitened = factor.transpose() * layout_.segment(combination, j);
-        layout_.segment(covariance, j) = factor * whitened;
+    Vector covariance(size_);
+    for (std::size_t j = 0; j < factors_.size(); ++j) {
+        const Vector whitened = factors_[j].transpose() * own(combination, j);
+        own(covariance, j) = factors_[j] * whitened;
     }
     return covariance;
 }

@@ -69,6 +69,10 @@ class Curvature {
 
     /// max_j ‖L_jᵀ g_j‖: how far ascent would move the variables, in their mean-field sds.
     double largest_whitened(const Vector& gradient) const;
+    /// The most that this could be for a gradient with entries of these sizes and any signs.
+    double largest_whitened_bound(const Vector& magnitude) const;
+
+    Index size() const { return size_; }
 
     /// V c: the mean-field covariance with a combination of statistics.
     Vector mean_field(const Vector& combination) const;
@@ -79,12 +83,15 @@ class Curvature {
     double smallest_pivot() const { return ldl_.smallest_pivot(); }
 
   private:
+    auto own(const Vector& stacked, std::size_t j) const { return stacked.segment(offsets_[j], factors_[j].rows()); }
+    auto own(Vector& stacked, std::size_t j) const { return stacked.segment(offsets_[j], factors_[j].rows()); }
     std::vector<double> assemble(const SparseMatrix& hessian) const;
     Vector whiten(const Vector& stacked, Vector& active) const;
 
     std::shared_ptr<const CurvatureStructure> structure_;
-    const Layout& layout_;
+    std::vector<Index> offsets_;   // of each variable in the stacked vectors
     std::vector<Matrix> factors_;  // L_j; without columns where clamped
+    Index size_;
     SparseLdl ldl_;
     std::optional<Index> failed_variable_;
 };

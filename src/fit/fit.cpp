@@ -1,8 +1,10 @@
 #include "family/validate.hpp"
 #include "fit/curvature.hpp"
+#include "fit/entropy.hpp"
 
 #include <lrvb/fit/fit.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -14,37 +16,21 @@ namespace lrvb {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kFirstBurst = 4;      // sweeps before Newton is first tried
-constexpr int kLongestBurst = 256;  // the burst doubles each time Newton has to give up
-constexpr int kHalvings = 4;        // of a Newton step before it is given up
-constexpr int kStallsAllowed = 3;   // Newton steps that neither F nor the decrement can tell from rounding
+constexpr int kLongestBurst = 256;         // the burst doubles each time Newton has to give up
+constexpr int kHalvings = 4;               // of a Newton step before it is given up
+constexpr double kRoundingAllowed = 1e-3;  // posterior sds that rounding may hide in a converged fit
+constexpr int kStallsAllowed = 3;          // Newton steps that neither F nor the decrement can tell from rounding
 
 struct Bound {
     double value = -kInfinity;
     double noise = 0.0;  // what rounding can do to it
 
     bool fell_to(const Bound& after) const { return !(after.value >= value - std::max(noise, after.noise)); }
+    // By more than any rounding: a hundred thousand times the noise.
+    bool fell_far_to(const Bound& after) const { return !(after.value >= value - 1e5 * std::max(noise, after.noise)); }
 };
 
-// Σ S_j over the variables that are not clamped, and Σ|S_j|.
-struct Entropy {
-    double value = 0.0;
-    double magnitude = 0.0;
-};
-
-Entropy entropy_of(const Layout& layout, const State& state) {
-    Entropy sum;
-    for (Index j = 0; j < layout.variable_count(); ++j) {
-        if (state.clamped[static_cast<std::size_t>(j)]) continue;
-        const double own = std::visit(
-            [&](const auto& family) { return family.entropy(layout.segment(state.natural, j)); }, layout[j].family);
-        sum.value += own;
-        sum.magnitude += std::abs(own);
-    }
-    return sum;
-}
-
-Bound bound_of(const Expansion& expansion, const Entropy& entropy) {
+Bound bound_of(const Expansion& expansion, const detail::Entropy& entropy) {
     const double magnitude = expansion.magnitude + entropy.magnitude;
     return {expansion.value + entropy.value, 16.0 * std::numeric_limits<double>::epsilon() * magnitude};
 }
@@ -89,25 +75,32 @@ class Run {
     Optimum from(State start) {
         result_.state = std::move(start);
         try {
-            for (int burst = kFirstBurst; !done_; burst = std::min(2 * burst, kLongestBurst)) {
+            for (int burst = options_.first_sweeps; !done_; burst = std::clamp(2 * burst, 4, kLongestBurst)) {
                 for (int i = 0; i < burst && !done_; ++i) ascend();
                 while (!done_ && newton()) {
                 }
             }
-            if (!is_evaluated_) evaluate(model_.expand(result_.state.mean, Order::value), entropy());
         } catch (const ImproperConditional& improper) {
             finish(Termination::improper, improper.what());
         }
+        if (!is_evaluated_) evaluate(model_.expand(result_.state.mean, Order::value), entropy());
         result_.bound = bound_.value;
         return std::move(result_);
     }
 
   private:
-    Entropy entropy() const { return entropy_of(layout_, result_.state); }
+    detail::Entropy entropy() const { return detail::entropy_of(layout_, result_.state); }
 
     void ascend() {
-        const Entropy entropy_before = entropy();
-        const Expansion entry = model_.sweep(result_.state);
+        const detail::Entropy entropy_before = entropy();
+        const State before = result_.state;
+        Expansion entry;
+        try {
+            entry = model_.sweep(result_.state);
+        } catch (const ImproperConditional&) {
+            result_.state = before;
+            throw;
+        }
         if (!is_evaluated_) evaluate(entry, entropy_before);
         expansion_.reset();
         is_evaluated_ = false;
@@ -130,14 +123,15 @@ class Run {
         auto curvature =
             std::make_shared<const detail::Curvature>(structure_, layout_, result_.state.natural, expansion_->hessian);
         const Vector gradient = bound_gradient(layout_, result_.state, expansion_->gradient);
-        if (curvature->failed_variable()) {
+        failed_variable_ = curvature->failed_variable();
+        if (failed_variable_) {
             result_.step = kInfinity;
             if (curvature->largest_whitened(gradient) <= options_.tolerance) {
                 finish(Termination::not_a_maximum,
                        fmt::format(
                            "the fixed point is not a maximum of the bound: it is flat or a saddle in variable '{}'; "
                            "try other starts, or give that variable a stronger prior",
-                           layout_[*curvature->failed_variable()].name));
+                           layout_[*failed_variable_].name));
             }
             return false;
         }
@@ -145,17 +139,35 @@ class Run {
         const Vector natural_step = gradient + expansion_->hessian.selfadjointView<Eigen::Lower>() * mean_step;
         const double previous_step = std::exchange(result_.step, std::sqrt(std::max(0.0, gradient.dot(mean_step))));
         if (result_.step <= options_.tolerance) {
-            std::optional<State> last = state_at(layout_, result_.state, result_.state.natural + natural_step);
-            if (last) result_.state = std::move(*last);
-            result_.curvature = std::move(curvature);
-            finish(Termination::converged,
-                   fmt::format("converged: the last step was {:.1e} posterior sds", result_.step));
+            converge(std::move(curvature), natural_step);
             return true;
         }
         if (!take_step(natural_step)) return false;
         check_stall(previous_step);
         check_limit();
         return true;
+    }
+
+    // The last step is taken, unjudged. But a gradient that is a small difference of large sums is no evidence of an
+    // optimum.
+    void converge(std::shared_ptr<const detail::Curvature> curvature, const Vector& natural_step) {
+        const Vector& magnitude = expansion_->gradient_magnitude;
+        const double rounding = magnitude.size() == 0 ? 0.0
+                                                      : std::numeric_limits<double>::epsilon() *
+                                                            curvature->largest_whitened_bound(magnitude);
+        if (rounding > kRoundingAllowed) {
+            finish(Termination::stalled,
+                   fmt::format(
+                       "stalled: rounding in the data's sums may move a mean by {:.1e} posterior sds; centre and scale "
+                       "the data",
+                       rounding));
+            return;
+        }
+        std::optional<State> last = state_at(layout_, result_.state, result_.state.natural + natural_step);
+        if (last) result_.state = std::move(*last);
+        result_.curvature = std::move(curvature);
+        result_.model_identity = model_.identity();
+        finish(Termination::converged, fmt::format("converged: the last step was {:.1e} posterior sds", result_.step));
     }
 
     bool take_step(const Vector& natural_step) {
@@ -165,7 +177,7 @@ class Run {
                 state_at(layout_, result_.state, result_.state.natural + fraction * natural_step);
             if (!candidate) continue;
             Expansion expansion = model_.expand(candidate->mean, Order::hessian);
-            const Entropy candidate_entropy = entropy_of(layout_, *candidate);
+            const detail::Entropy candidate_entropy = detail::entropy_of(layout_, *candidate);
             if (bound_.fell_to(bound_of(expansion, candidate_entropy))) continue;
             result_.state = std::move(*candidate);
             ++result_.newton_steps;
@@ -178,9 +190,9 @@ class Run {
     }
 
     // Takes note of the bound at the state of the last iteration.
-    void evaluate(const Expansion& expansion, const Entropy& entropy) {
+    void evaluate(const Expansion& expansion, const detail::Entropy& entropy) {
         const Bound after = bound_of(expansion, entropy);
-        if (std::isfinite(after.value) && stage_ == "ascent" && bound_.fell_to(after)) {
+        if (std::isfinite(after.value) && stage_ == "ascent" && bound_.fell_far_to(after)) {
             throw std::logic_error(fmt::format(
                 "the bound fell from {:.17g} to {:.17g} in sweep {} of coordinate ascent: the model's sweep does "
                 "not match its log joint, which is a bug in the model",
@@ -213,9 +225,15 @@ class Run {
 
     void check_limit() {
         if (done_ || iterations() < options_.max_iterations) return;
-        finish(Termination::iteration_limit,
-               fmt::format("not converged in {} iterations (last step: {:.1e} posterior sds); raise max_iterations",
-                           iterations(), result_.step));
+        finish(
+            Termination::iteration_limit,
+            failed_variable_
+                ? fmt::format(
+                      "not converged in {} iterations: the bound is nearly flat, or not concave, in variable '{}'; "
+                      "try other starts, or give that variable a stronger prior",
+                      iterations(), layout_[*failed_variable_].name)
+                : fmt::format("not converged in {} iterations (last step: {:.1e} posterior sds); raise max_iterations",
+                              iterations(), result_.step));
     }
 
     int iterations() const { return result_.sweeps + result_.newton_steps; }
@@ -232,9 +250,10 @@ class Run {
     int restart_;
     std::shared_ptr<const detail::CurvatureStructure>& structure_;  // of all starts
     Optimum result_;
-    Bound bound_;                         // at the last state that was evaluated
-    bool is_evaluated_ = false;           // whether that is the present one
-    std::optional<Expansion> expansion_;  // at the present state, to second order
+    Bound bound_;                           // at the last state that was evaluated
+    bool is_evaluated_ = false;             // whether that is the present one
+    std::optional<Expansion> expansion_;    // at the present state, to second order
+    std::optional<Index> failed_variable_;  // of the last factorisation
     std::string_view stage_ = "start";
     int stalls_ = 0;
     bool done_ = false;
@@ -267,7 +286,14 @@ void check(const Layout& layout, const FitOptions& options) {
     detail::require_positive("fit", "tolerance", options.tolerance);
     detail::require_at_least("fit", "max_iterations", options.max_iterations, 1);
     detail::require_at_least("fit", "restarts", options.restarts, 1);
-    if (options.initial) check_initial(layout, *options.initial);
+    detail::require_at_least("fit", "first_sweeps", options.first_sweeps, 0);
+    if (options.initial) {
+        check_initial(layout, *options.initial);
+        if (options.restarts > 1) {
+            throw std::invalid_argument(
+                "fit: restarts from one initial state are all the same; leave out one or the other");
+        }
+    }
     for (const auto& [variable, value] : options.clamped) require_own(layout, variable, "clamp");
     for (const auto& [variable, standard] : options.starts) require_own(layout, variable, "start");
 }
@@ -282,10 +308,20 @@ Vector given_for(const VariableInfo& variable, std::string_view option, Function
     }
 }
 
+// The means of variables that are not clamped follow from their naturals.
+State consistent(const Layout& layout, State state) {
+    for (Index j = 0; j < layout.variable_count(); ++j) {
+        if (state.clamped[static_cast<std::size_t>(j)]) continue;
+        layout.segment(state.mean, j) = std::visit(
+            [&](const auto& family) { return family.mean(layout.segment(state.natural, j)); }, layout[j].family);
+    }
+    return state;
+}
+
 State start_of(const Model& model, const FitOptions& options, int restart) {
     const Layout& layout = model.layout();
     Random random(options.seed, static_cast<std::uint64_t>(restart));
-    State state = options.initial ? *options.initial : model.start(random);
+    State state = options.initial ? consistent(layout, *options.initial) : model.start(random);
     for (const auto& [variable, standard] : options.starts) {
         const VariableInfo& info = layout[variable.index()];
         const Vector natural = given_for(
@@ -306,7 +342,7 @@ State start_of(const Model& model, const FitOptions& options, int restart) {
 
 bool better(const Optimum& a, const Optimum& b) {
     if (a.converged() != b.converged()) return a.converged();
-    return a.bound > b.bound;
+    return a.bound > b.bound || std::isnan(b.bound);
 }
 
 }  // namespace
@@ -345,6 +381,7 @@ FitOptions& FitOptions::start(const AnyVariable& variable, const Vector& standar
 
 Vector Optimum::standard(const Model& model, const AnyVariable& variable) const {
     require_own(model.layout(), variable, "standard");
+    detail::require_size("standard", "state", state.natural.size(), model.layout().size());
     if (state.clamped[static_cast<std::size_t>(variable.index())]) return {};
     const Layout& layout = model.layout();
     return std::visit(

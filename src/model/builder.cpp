@@ -5,6 +5,7 @@
 
 #include <lrvb/model/builder.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 
@@ -31,7 +32,10 @@ double evaluate(const Expression& expression, const Layout& layout, const std::v
 
 void require_finite(const Expression& lowered, const detail::Lowering& context) {
     for (const Expression::Term& term : lowered.terms()) {
-        if (std::isfinite(term.coefficient.value())) continue;
+        const auto& derivatives = term.coefficient.derivatives();
+        const bool finite = std::all_of(derivatives.begin(), derivatives.end(),
+                                        [](const Constant::Derivative& d) { return std::isfinite(d.second); });
+        if (finite && std::isfinite(term.coefficient.value())) continue;
         context.refuse(
             fmt::format("a coefficient of the log density is {}; check the data and constants for values that are "
                         "missing or too large",
@@ -67,12 +71,17 @@ ModelBuilder::~ModelBuilder() = default;
 ModelBuilder::ModelBuilder(ModelBuilder&&) noexcept = default;
 ModelBuilder& ModelBuilder::operator=(ModelBuilder&&) noexcept = default;
 
+ModelBuilder::Implementation& ModelBuilder::implementation() const {
+    if (implementation_) return *implementation_;
+    throw std::logic_error("this model builder was moved from; use the one that it was moved to");
+}
+
 std::uint32_t ModelBuilder::model_tag() const {
-    return implementation_->tag;
+    return implementation().tag;
 }
 
 Hyperparameter ModelBuilder::hyperparameter(const std::string& name, double value) {
-    Implementation& self = *implementation_;
+    Implementation& self = implementation();
     if (name.empty()) throw std::invalid_argument("a hyperparameter's name is empty; give it one");
     for (const std::string& known : self.hyperparameters) {
         if (known == name) {
@@ -88,7 +97,7 @@ Hyperparameter ModelBuilder::hyperparameter(const std::string& name, double valu
 
 Index ModelBuilder::add_variable(const std::string& name, const AnyFamily& family,
                                  const detail::DistributionNode& node) {
-    Implementation& self = *implementation_;
+    Implementation& self = implementation();
     const std::string_view family_name =
         std::visit([](const auto& f) { return std::remove_cvref_t<decltype(f)>::name; }, family);
     const detail::Lowering lowering = self.lowering(fmt::format("variable '{}' ~ {}", name, family_name));
@@ -122,12 +131,12 @@ Index ModelBuilder::add_variable(const std::string& name, const AnyFamily& famil
 }
 
 void ModelBuilder::add_term(const Expression& log_density) {
-    const detail::Lowering lowering = implementation_->lowering("a raw term");
-    implementation_->accumulate(lowering.lower(log_density), lowering);
+    const detail::Lowering lowering = implementation().lowering("a raw term");
+    implementation().accumulate(lowering.lower(log_density), lowering);
 }
 
 MultilinearModel ModelBuilder::build() const {
-    const Implementation& self = *implementation_;
+    const Implementation& self = implementation();
     if (self.layout.variable_count() == 0) {
         throw std::invalid_argument("the model has no variables; add at least one");
     }

@@ -124,7 +124,8 @@ VectorParameter::VectorParameter(const std::vector<Variable<family::Normal>>& va
     : entries_(variables.begin(), variables.end()) {}
 
 MatrixParameter::MatrixParameter(const Matrix& constant) : dimension_(constant.rows()), constant_(constant) {
-    if (constant.rows() != constant.cols() || constant.rows() == 0) {
+    if (constant.size() == 0) throw std::invalid_argument("a matrix parameter is empty");
+    if (constant.rows() != constant.cols()) {
         throw std::invalid_argument(
             fmt::format("a matrix parameter is {} x {}, but must be square", constant.rows(), constant.cols()));
     }

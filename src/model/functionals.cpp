@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace lrvb {
@@ -18,7 +20,15 @@ double append_expression(const Expression& expression, const Layout& layout, int
                                     "so ask for it by the delta method, as a function of statistics");
     const Expression lowered = lowering.lower(expression);
     double constant = 0.0;
+    const bool has_statistic = std::any_of(lowered.terms().begin(), lowered.terms().end(),
+                                           [](const Expression::Term& term) { return !term.atoms.empty(); });
+    if (!has_statistic) {
+        lowering.refuse("it holds no variable; ask for statistics by position as std::vector<Index>, or by name");
+    }
     for (const Expression::Term& term : lowered.terms()) {
+        if (!std::isfinite(term.coefficient.value())) {
+            lowering.refuse(fmt::format("a coefficient is {}, but must be a finite number", term.coefficient.value()));
+        }
         if (term.atoms.size() > 1) {
             lowering.refuse(
                 fmt::format("it needs {} * {}, a product of two variables; ask for it by the delta method instead",
@@ -42,10 +52,15 @@ Functionals::Functionals(std::initializer_list<const char*> names)
     : content_(std::vector<std::string>(names.begin(), names.end())) {}
 
 Functionals::Resolved Functionals::resolve(const Layout& layout) const {
-    if (const auto* given = std::get_if<SparseMatrix>(&content_)) {
-        if (given->rows() == layout.size()) return {*given, Vector::Zero(given->cols())};
-        throw std::invalid_argument(
-            fmt::format("weights have {} rows, but the model has {} statistics", given->rows(), layout.size()));
+    if (const auto* given = std::get_if<Resolved>(&content_)) {
+        const Eigen::Map<const Vector> values(given->weights.valuePtr(), given->weights.nonZeros());
+        if (given->weights.isCompressed() && !values.allFinite()) {
+            throw std::invalid_argument("weights hold an entry that is not finite");
+        }
+        if (given->weights.rows() == layout.size() && given->weights.cols() == given->constants.size()) return *given;
+        throw std::invalid_argument(fmt::format(
+            "weights have {} rows and {} columns, but the model has {} statistics and there are {} constants",
+            given->weights.rows(), given->weights.cols(), layout.size(), given->constants.size()));
     }
     Entries entries;
     std::vector<double> constants;
@@ -55,8 +70,8 @@ Functionals::Resolved Functionals::resolve(const Layout& layout) const {
             constants.push_back(append_expression(expression, layout, column(), entries));
         }
     } else if (const auto* names = std::get_if<std::vector<std::string>>(&content_)) {
-        for (const std::string& name : *names) {
-            entries.emplace_back(static_cast<int>(layout.statistic(name)), column(), 1.0);
+        for (const Index statistic : layout.statistics(*names)) {
+            entries.emplace_back(static_cast<int>(statistic), column(), 1.0);
             constants.push_back(0.0);
         }
     } else {

@@ -52,23 +52,35 @@ Index Layout::variable(const std::string& name) const {
 }
 
 Index Layout::statistic(const std::string& name) const {
-    const VariableInfo* owner = nullptr;
-    Index position = 0;
+    return statistics({name}).front();
+}
+
+std::vector<Index> Layout::statistics(const std::vector<std::string>& names) const {
+    constexpr Index kNowhere = -1;
+    std::unordered_map<std::string, Index> positions;
+    for (const std::string& name : names) positions.emplace(name, kNowhere);
     for (const VariableInfo& variable : variables_) {
-        const std::vector<std::string> names = statistic_names(variable);
-        const auto found = std::find(names.begin(), names.end(), name);
-        if (found == names.end()) continue;
-        if (owner != nullptr) {
-            throw std::invalid_argument(fmt::format(
-                "'{}' is a statistic of variable '{}' and of variable '{}'; ask for it by the variable's handle", name,
-                owner->name, variable.name));
+        const std::vector<std::string> own = statistic_names(variable);
+        for (std::size_t s = 0; s < own.size(); ++s) {
+            const auto asked = positions.find(own[s]);
+            if (asked == positions.end()) continue;
+            if (asked->second != kNowhere) {
+                throw std::invalid_argument(fmt::format(
+                    "'{}' is a statistic of variable '{}' and of variable '{}'; ask for it by the variable's handle",
+                    own[s], (*this)[variable_of(asked->second)].name, variable.name));
+            }
+            asked->second = variable.offset + static_cast<Index>(s);
         }
-        owner = &variable;
-        position = variable.offset + (found - names.begin());
     }
-    if (owner != nullptr) return position;
-    throw std::invalid_argument(
-        fmt::format("there is no statistic '{}'; the model has {}", name, some_names(*this, true)));
+    std::vector<Index> result;
+    for (const std::string& name : names) {
+        if (positions.at(name) == kNowhere) {
+            throw std::invalid_argument(
+                fmt::format("there is no statistic '{}'; the model has {}", name, some_names(*this, true)));
+        }
+        result.push_back(positions.at(name));
+    }
+    return result;
 }
 
 Index Layout::variable_of(Index statistic) const {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "linalg/compensated_sum.hpp"
+#include "family/compensated_sum.hpp"
 
 #include <lrvb/types.hpp>
 

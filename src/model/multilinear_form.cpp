@@ -1,6 +1,6 @@
 #include "model/multilinear_form.hpp"
 
-#include "linalg/compensated_sum.hpp"
+#include "family/compensated_sum.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -106,6 +106,17 @@ Vector MultilinearForm::gradient(const Vector& mean) const {
     return result;
 }
 
+Vector MultilinearForm::gradient_magnitude(const Vector& mean) const {
+    Vector result = linear_.cwiseAbs();
+    for (std::size_t term = 0; term < coefficients_.size(); ++term) {
+        const std::size_t degree = starts_[term + 1] - starts_[term];
+        for (std::size_t i = 0; i < degree; ++i) {
+            result[pool_[starts_[term] + i]] += std::abs(product_without(term, i, kNone, mean));
+        }
+    }
+    return result;
+}
+
 SparseMatrix MultilinearForm::hessian(const Vector& mean) const {
     SparseMatrix result = hessian_pattern_;
     double* values = result.valuePtr();
@@ -125,7 +136,10 @@ Expansion MultilinearForm::expand(const Vector& mean, Order order) const {
     for (Index s = 0; s < statistics_; ++s) add(linear_[s] * mean[s]);
     for (std::size_t term = 0; term < coefficients_.size(); ++term) add(product_without(term, kNone, kNone, mean));
     expansion.value = sum.value();
-    if (order >= Order::gradient) expansion.gradient = gradient(mean);
+    if (order >= Order::gradient) {
+        expansion.gradient = gradient(mean);
+        expansion.gradient_magnitude = gradient_magnitude(mean);
+    }
     if (order >= Order::hessian) expansion.hessian = hessian(mean);
     return expansion;
 }

@@ -20,6 +20,8 @@ class MultilinearForm {
 
     Expansion expand(const Vector& mean, Order order) const;
     Vector gradient(const Vector& mean) const;
+    /// Σ|terms| of each entry of the gradient.
+    Vector gradient_magnitude(const Vector& mean) const;
     /// ∂L/∂m_r over the given run of statistics: the update of one variable.
     void block_gradient(const Vector& mean, Index offset, Eigen::Ref<Vector> block) const;
 

@@ -3,6 +3,8 @@
 
 #include <lrvb/model/multilinear_model.hpp>
 
+#include <atomic>
+
 namespace lrvb {
 
 namespace {
@@ -31,6 +33,11 @@ Vector random_start(const AnyFamily& any, const Vector& natural, Random& random)
 }
 
 }  // namespace
+
+std::uint64_t next_model_identity() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+}
 
 ImproperConditional::ImproperConditional(const std::string& variable, const std::string& reason)
     : std::domain_error(fmt::format(
@@ -70,13 +77,22 @@ Expansion MultilinearModel::sweep(State& state) const {
         std::visit(
             [&](const auto& family) {
                 const std::string error = family.domain_error(natural);
-                if (!error.empty()) throw ImproperConditional(variable.name, error);
+                if (!error.empty())
+                    throw ImproperConditional(variable.name, error + cancellation(j, natural, state.mean));
                 state.mean.segment(variable.offset, variable.size) = family.mean(natural);
             },
             variable.family);
         state.natural.segment(variable.offset, variable.size) = natural;
     }
     return entry;
+}
+
+// A note for the message where the terms of a natural parameter cancel to rounding.
+std::string MultilinearModel::cancellation(Index variable, const Vector& natural, const Vector& mean) const {
+    const Vector magnitude = layout_->segment(form_->expand(mean, Order::gradient).gradient_magnitude, variable);
+    const double rounding = 1e-13;
+    const bool cancels = (natural.cwiseAbs().array() < rounding * magnitude.array()).any();
+    return cancels ? " (its terms cancel to rounding: centre and scale the data)" : "";
 }
 
 Expansion MultilinearModel::expand(const Vector& mean, Order order) const {
@@ -97,6 +113,7 @@ MultilinearModel MultilinearModel::tilted(const Vector& tilt) const {
     detail::require_size("tilted", "tilt", tilt.size(), layout_->size());
     detail::require_finite("tilted", "tilt", tilt);
     MultilinearModel result = *this;
+    result.identity_ = next_model_identity();
     result.form_ = std::make_shared<const detail::MultilinearForm>(form_->tilted(tilt));
     return result;
 }

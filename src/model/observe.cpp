@@ -34,15 +34,15 @@ void require_finite_design(Index row, Index column, double value) {
 }  // namespace
 
 void ModelBuilder::observe(const Expression& value, const Distribution<family::Normal>& distribution) {
-    const detail::Lowering lowering = implementation_->lowering(subject_of(family::Normal::name));
+    const detail::Lowering lowering = implementation().lowering(subject_of(family::Normal::name));
     require_observed(value, lowering);
     const detail::ConditionalForm form = distribution.node().lower(lowering);
     const Expression log_density = form.natural[0] * value + form.natural[1] * value * value + form.log_normaliser;
-    implementation_->accumulate(lowering.lower(log_density), lowering);
+    implementation().accumulate(lowering.lower(log_density), lowering);
 }
 
 void ModelBuilder::observe(const VectorParameter& value, const Distribution<family::MvNormal>& distribution) {
-    const detail::Lowering lowering = implementation_->lowering(subject_of(family::MvNormal::name));
+    const detail::Lowering lowering = implementation().lowering(subject_of(family::MvNormal::name));
     const Index dimension = distribution.family().dimension();
     if (value.size() != dimension) {
         lowering.refuse(fmt::format("the value has {} entries, but the distribution has {}", value.size(), dimension));
@@ -60,18 +60,18 @@ void ModelBuilder::observe(const VectorParameter& value, const Distribution<fami
             log_density += form.natural[static_cast<std::size_t>(second)] * left * right;
         }
     }
-    implementation_->accumulate(lowering.lower(log_density), lowering);
+    implementation().accumulate(lowering.lower(log_density), lowering);
 }
 
 void ModelBuilder::observe_statistics(std::string_view family, const Vector& statistics, double log_base, double count,
                                       const detail::DistributionNode& node) {
-    const detail::Lowering lowering = implementation_->lowering(subject_of(family));
+    const detail::Lowering lowering = implementation().lowering(subject_of(family));
     const detail::ConditionalForm form = node.lower(lowering);
     Expression log_density = log_base + count * form.log_normaliser;
     for (Index s = 0; s < statistics.size(); ++s) {
         log_density += statistics[s] * form.natural[static_cast<std::size_t>(s)];
     }
-    implementation_->accumulate(lowering.lower(log_density), lowering);
+    implementation().accumulate(lowering.lower(log_density), lowering);
 }
 
 void ModelBuilder::observe_counts(const Vector& counts, const Vector& exposures, const Expression& rate) {
@@ -90,10 +90,10 @@ void ModelBuilder::observe_counts(const Vector& counts, const Vector& exposures,
         base += family.log_base(count) + count[0] * std::log(exposures[n]);
     }
     // Σ [y log(λe) − λe − log y!]: one Poisson with the exposures' sum, but for the constants above.
-    const detail::Lowering lowering = implementation_->lowering(subject_of(family.name));
+    const detail::Lowering lowering = implementation().lowering(subject_of(family.name));
     const Expression log_rate = lowering.log_of(rate, "rate");
     const Expression log_density = total * log_rate - exposures.sum() * rate + base;
-    implementation_->accumulate(lowering.lower(log_density), lowering);
+    implementation().accumulate(lowering.lower(log_density), lowering);
 }
 
 void ModelBuilder::observe_linear(const Vector& y, const Matrix& design, const VectorParameter& coefficients,
@@ -126,7 +126,7 @@ void ModelBuilder::observe_gram(const Vector& y, const SparseMatrix& gram, const
                                 const VectorParameter& coefficients, const Expression& precision) {
     detail::require_finite("observe_linear", "y", y);
     detail::require_size("observe_linear", "coefficients", coefficients.size(), gram.cols());
-    const detail::Lowering lowering = implementation_->lowering(subject_of(family::Normal::name));
+    const detail::Lowering lowering = implementation().lowering(subject_of(family::Normal::name));
     const double rows = static_cast<double>(y.size());
     const Expression log_precision = lowering.log_of(precision, "precision");
     const Expression minus_half_precision = -0.5 * precision;
@@ -142,7 +142,7 @@ void ModelBuilder::observe_gram(const Vector& y, const SparseMatrix& gram, const
             log_density += (entry.row() == j ? 1.0 : 2.0) * entry.value() * weighted * row;
         }
     }
-    implementation_->accumulate(lowering.lower(log_density), lowering);
+    implementation().accumulate(lowering.lower(log_density), lowering);
 }
 
 void ModelBuilder::refuse_row(Index row, const std::string& reason) {

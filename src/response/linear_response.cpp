@@ -3,23 +3,31 @@
 
 #include <lrvb/response/linear_response.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lrvb {
 
 namespace {
 
-Vector sd_of(const Matrix& covariance) {
-    return covariance.diagonal().cwiseMax(0.0).cwiseSqrt();
+constexpr double kNotThisModel = 1e-4;  // posterior sds to the next fixed point
+
+// Rounding may leave a variance of zero, of something clamped, at −1e-30.
+Vector sd_of(const Vector& variances) {
+    return variances.cwiseMax(0.0).cwiseSqrt();
 }
 
 std::shared_ptr<const detail::Curvature> factored(const Model& model, const Optimum& optimum) {
     const Layout& layout = model.layout();
-    detail::require_size("linear response", "optimum", optimum.state.mean.size(), layout.size());
+    detail::require_size("linear response", "the optimum's state", optimum.state.mean.size(), layout.size());
+    detail::require_size("linear response", "the optimum's clamps", static_cast<Index>(optimum.state.clamped.size()),
+                         layout.variable_count());
     if (!optimum.converged()) {
         throw NotAnOptimum(fmt::format("no response without an optimum: the fit ended with: {}", optimum.message));
     }
-    if (optimum.curvature) return optimum.curvature;
+    if (optimum.curvature && optimum.model_identity == model.identity() && model.identity() != 0) {
+        return optimum.curvature;
+    }
     const Expansion expansion = model.expand(optimum.state.mean, Order::hessian);
     auto structure =
         std::make_shared<const detail::CurvatureStructure>(layout, optimum.state.clamped, expansion.hessian);
@@ -30,6 +38,17 @@ std::shared_ptr<const detail::Curvature> factored(const Model& model, const Opti
             "no response at a point that is not a maximum of the bound: the pivot of variable '{}' failed; try "
             "other starts, or give that variable a stronger prior",
             layout[*curvature->failed_variable()].name));
+    }
+    Vector residual = expansion.gradient - optimum.state.natural;
+    for (Index j = 0; j < layout.variable_count(); ++j) {
+        if (optimum.state.clamped[static_cast<std::size_t>(j)]) layout.segment(residual, j).setZero();
+    }
+    const double step = std::sqrt(std::max(0.0, residual.dot(curvature->respond(residual))));
+    if (!(step <= kNotThisModel)) {
+        throw NotAnOptimum(
+            fmt::format("no response at a point that is no fixed point of this model: a step would move it by {:.1e} "
+                        "posterior sds; give the optimum of the same model",
+                        step));
     }
     return curvature;
 }
@@ -84,12 +103,18 @@ Matrix LinearResponse::covariance(const Functionals& rows, const Functionals& co
 }
 
 Vector LinearResponse::sd(const Functionals& functionals) const {
-    return sd_of(covariance(functionals));
+    const SparseMatrix weights = implementation_->resolve(functionals).weights;
+    Vector variances(weights.cols());
+    for (Index c = 0; c < weights.cols(); ++c) {
+        const Vector column = weights.col(c);
+        variances[c] = column.dot(implementation_->curvature->respond(column));
+    }
+    return sd_of(variances);
 }
 
 Matrix LinearResponse::correlation(const Functionals& functionals) const {
     const Matrix covariances = covariance(functionals);
-    const Vector sds = sd_of(covariances);
+    const Vector sds = sd_of(covariances.diagonal());
     Matrix result = Matrix::Identity(sds.size(), sds.size());
     for (Index i = 0; i < sds.size(); ++i) {
         if (!(sds[i] > 0.0))
@@ -107,7 +132,7 @@ Matrix LinearResponse::mean_field_covariance(const Functionals& functionals) con
 }
 
 Vector LinearResponse::mean_field_sd(const Functionals& functionals) const {
-    return sd_of(mean_field_covariance(functionals));
+    return sd_of(mean_field_covariance(functionals).diagonal());
 }
 
 Matrix LinearResponse::delta_covariance(const Functionals& functionals, const Function& function,
@@ -117,9 +142,10 @@ Matrix LinearResponse::delta_covariance(const Functionals& functionals, const Fu
     if (jacobian) {
         const Matrix derivative = jacobian(at);
         detail::require_size("delta_covariance", "columns of the Jacobian", derivative.cols(), at.size());
+        if (!derivative.allFinite()) throw std::invalid_argument("delta_covariance: the Jacobian is not finite");
         return derivative * covariances * derivative.transpose();
     }
-    const Vector steps = 1e-3 * sd_of(covariances);
+    const Vector steps = 1e-3 * sd_of(covariances.diagonal());
     const Vector value = function(at);
     Matrix derivative = Matrix::Zero(value.size(), at.size());
     for (Index i = 0; i < at.size(); ++i) {
@@ -141,7 +167,7 @@ Matrix LinearResponse::delta_covariance(const Functionals& functionals, const Fu
 
 Vector LinearResponse::delta_sd(const Functionals& functionals, const Function& function,
                                 const Jacobian& jacobian) const {
-    return sd_of(delta_covariance(functionals, function, jacobian));
+    return sd_of(delta_covariance(functionals, function, jacobian).diagonal());
 }
 
 Vector LinearResponse::sensitivity(const Functionals& functionals, const Hyperparameter& hyperparameter) const {
@@ -154,7 +180,11 @@ Vector LinearResponse::sensitivity(const Functionals& functionals, const Hyperpa
 Vector LinearResponse::sensitivity(const Functionals& functionals, const std::string& hyperparameter) const {
     const std::vector<std::string>& names = implementation_->model.hyperparameters();
     for (std::size_t i = 0; i < names.size(); ++i) {
-        if (names[i] == hyperparameter) return sensitivities(functionals).col(static_cast<Index>(i));
+        if (names[i] != hyperparameter) continue;
+        const Vector gradient =
+            implementation_->model.hyperparameter_gradient(implementation_->means, static_cast<Index>(i));
+        return implementation_->resolve(functionals).weights.transpose() *
+               implementation_->curvature->respond(gradient);
     }
     throw std::invalid_argument(fmt::format("there is no hyperparameter '{}'; the model has: {}", hyperparameter,
                                             names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
@@ -185,7 +215,7 @@ Vector LinearResponse::marginal_sds() const {
     const std::vector<Matrix> blocks = marginal_covariances();
     Vector sds(layout.size());
     for (Index j = 0; j < layout.variable_count(); ++j) {
-        layout.segment(sds, j) = sd_of(blocks[static_cast<std::size_t>(j)]);
+        layout.segment(sds, j) = sd_of(blocks[static_cast<std::size_t>(j)].diagonal());
     }
     return sds;
 }

@@ -14,6 +14,7 @@ if(way STREQUAL "find_package")
 else()
   set(where -D LRVB_SOURCE_DIR=${source_dir})
 endif()
-run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/project -B ${work_dir}/build -G ${generator} ${where})
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/project -B ${work_dir}/build -G ${generator}
+  -D CMAKE_CXX_COMPILER=${compiler} ${where})
 run(${CMAKE_COMMAND} --build ${work_dir}/build)
 run(${work_dir}/build/consumer)

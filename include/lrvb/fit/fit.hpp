@@ -33,7 +33,7 @@ class Curvature;
 enum class Termination {
     converged,        ///< the step is below the tolerance, at a strict local maximum of the bound
     iteration_limit,  ///< max_iterations were spent
-    stalled,          ///< rounding keeps the step above the tolerance: centre and scale the data
+    stalled,          ///< rounding hides where the optimum is: centre and scale the data
     not_a_maximum,    ///< a fixed point, but the bound is flat or rises in some direction
     improper,         ///< an update left the domain of a variable's family
     cancelled         ///< the progress callback said so
@@ -55,10 +55,13 @@ struct LRVB_EXPORT FitOptions {
     double tolerance = 1e-8;
     /// Sweeps and Newton steps together, for each start.
     int max_iterations = 10000;
+    /// Sweeps before Newton is first tried; 0 for a start that is already near.
+    int first_sweeps = 4;
     /// Number of random starts; the best bound wins.
     int restarts = 1;
     std::uint64_t seed = 1;
-    /// Begins every start at this state, such as the optimum of a model nearby, instead of at random.
+    /// Begins at this state, such as the optimum of a model nearby, instead of at random; one start only. Naturals
+    /// count, and the means of what it has clamped, which stays clamped.
     std::optional<State> initial;
     /// Called after every iteration; returning false cancels.
     std::function<bool(const Progress&)> progress;
@@ -93,6 +96,8 @@ struct LRVB_EXPORT Optimum {
     std::vector<Termination> restart_terminations;
     /// The factorisation at the optimum, where it converged: the response needs no other.
     std::shared_ptr<const detail::Curvature> curvature;
+    /// Of the model that it is the optimum of.
+    std::uint64_t model_identity = 0;
 
     bool converged() const { return termination == Termination::converged; }
 

@@ -101,6 +101,7 @@ class LRVB_EXPORT ModelBuilder {
         return 0.0;
     }
 
+    Implementation& implementation() const;
     std::uint32_t model_tag() const;
     Index add_variable(const std::string& name, const AnyFamily& family, const detail::DistributionNode& node);
     void observe_statistics(std::string_view family, const Vector& statistics, double log_base, double count,

@@ -84,12 +84,6 @@ class LRVB_EXPORT Expression {
     std::uint32_t model_ = 0;
 };
 
-// Also at namespace scope: a friend alone is not found where both operands are variables or numbers.
-LRVB_EXPORT Expression operator+(const Expression& a, const Expression& b);
-LRVB_EXPORT Expression operator-(const Expression& a, const Expression& b);
-LRVB_EXPORT Expression operator-(const Expression& a);
-LRVB_EXPORT Expression operator*(const Expression& a, const Expression& b);
-
 // Free functions of the namespace, not friends, so that a Variable or a Hyperparameter on either side converts.
 LRVB_EXPORT Expression operator+(const Expression& a, const Expression& b);
 LRVB_EXPORT Expression operator-(const Expression& a, const Expression& b);

@@ -44,6 +44,8 @@ class LRVB_EXPORT Layout {
     /// The position of the statistic of that name ("mu[1]", "log_tau"); throws std::invalid_argument where there is
     /// none.
     Index statistic(const std::string& name) const;
+    /// The same for many, in one look over the layout.
+    std::vector<Index> statistics(const std::vector<std::string>& names) const;
 
     /// The variable that a statistic belongs to.
     Index variable_of(Index statistic) const;

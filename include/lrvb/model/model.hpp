@@ -5,6 +5,7 @@
 #include <lrvb/model/layout.hpp>
 #include <lrvb/types.hpp>
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -35,6 +36,8 @@ struct Expansion {
     /// Σ|terms| of the sum that is `value`: its rounding error is a small multiple of 2⁻⁵³ times this.
     double magnitude = 0.0;
     Vector gradient;
+    /// Σ|terms| of each entry of the gradient, likewise; empty where the model's sums cannot cancel.
+    Vector gradient_magnitude;
     /// Lower triangle of ∇²L in the statistics. Its pattern is the same at all means: it is the model's, not the
     /// point's.
     SparseMatrix hessian;
@@ -46,11 +49,17 @@ class LRVB_EXPORT ImproperConditional : public std::domain_error {
     ImproperConditional(const std::string& variable, const std::string& reason);
 };
 
+/// A fresh identity.
+LRVB_EXPORT std::uint64_t next_model_identity();
+
 class LRVB_EXPORT Model {
   public:
     virtual ~Model() = default;
 
     virtual const Layout& layout() const = 0;
+
+    /// A number that no other model has, but copies share: what an optimum is recognised by. 0: unknown.
+    virtual std::uint64_t identity() const { return 0; }
 
     /// A state to begin at, consistent (means belong to naturals) and random where the model has symmetries to break.
     virtual State start(Random& random) const = 0;

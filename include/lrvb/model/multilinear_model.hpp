@@ -27,6 +27,7 @@ class LRVB_EXPORT MultilinearModel final : public Model {
                      std::vector<std::shared_ptr<const detail::MultilinearForm>> hyperparameter_forms);
 
     const Layout& layout() const override { return *layout_; }
+    std::uint64_t identity() const override { return identity_; }
     State start(Random& random) const override;
     Expansion sweep(State& state) const override;
     Expansion expand(const Vector& mean, Order order) const override;
@@ -40,6 +41,9 @@ class LRVB_EXPORT MultilinearModel final : public Model {
     std::size_t term_count() const;
 
   private:
+    std::string cancellation(Index variable, const Vector& natural, const Vector& mean) const;
+
+    std::uint64_t identity_ = next_model_identity();
     std::shared_ptr<const Layout> layout_;
     std::shared_ptr<const detail::MultilinearForm> form_;  // L
     Vector start_natural_;

@@ -39,6 +39,7 @@ class LRVB_EXPORT LinearResponse {
     /// Throws NotAnOptimum where the optimum has not converged, or is not a strict local maximum: then the message
     /// names the variable whose pivot failed. The model must outlive the response.
     LinearResponse(const Model& model, const Optimum& optimum);
+    LinearResponse(const Model&& model, const Optimum& optimum) = delete;
     ~LinearResponse();
     LinearResponse(LinearResponse&&) noexcept;
     LinearResponse& operator=(LinearResponse&&) noexcept;

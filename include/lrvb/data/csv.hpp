@@ -1,0 +1,67 @@
+#pragma once
+
+#include <lrvb/data/row_source.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lrvb {
+
+/// What becomes of a row without a value in a column that is read.
+enum class Missing {
+    refuse,  ///< std::runtime_error with the row, the column and the number of such rows
+    drop,    ///< the row is left out and counted
+};
+
+struct CsvOptions {
+    /// The columns to read, in this order, each by its name or by its number from 1; a name wins over a number. None
+    /// means all, which must then all hold numbers.
+    std::vector<std::string> columns = {};
+    Missing missing = Missing::refuse;
+    /// Bytes read from the file at a time.
+    std::size_t block = std::size_t{1} << 20;
+};
+
+/// The numbers of a CSV file, parsed exactly (each is the double nearest to what is written) while they stream by: the
+/// memory does not grow with the file.
+///
+/// The first line names the columns, and whichever of comma, semicolon and tab occurs most often in it separates the
+/// fields. Fields may be quoted, with quotes inside doubled; quoted fields may hold separators and line ends. Lines end
+/// in LF or CRLF, a UTF-8 byte order mark is skipped, and so are spaces around fields and blank lines at the end. A
+/// value is missing where there is nothing, NA or NaN; a blank line between the rows of a single column is one as well.
+/// Columns that are not selected may hold any text.
+///
+/// Whatever else the file holds is refused by std::runtime_error, in one sentence with the file, the row (from 1, the
+/// header not counted), the column and the remedy: by the constructor for what the header shows and a file without
+/// rows, by `read` for the rest, after which only `rewind` makes sense. A first line of nothing but unquoted numbers is
+/// refused too, because it is more likely a row of data than a header. Columns that are not in the file, or are asked
+/// for twice, are std::invalid_argument.
+///
+/// "-" is standard input. What cannot be read twice, such as a pipe, is kept in memory as a whole.
+class LRVB_EXPORT CsvSource final : public RowSource {
+  public:
+    explicit CsvSource(const std::string& path, CsvOptions options = {});
+    ~CsvSource() override;
+    CsvSource(CsvSource&&) noexcept;
+    CsvSource& operator=(CsvSource&&) noexcept;
+
+    Index columns() const override;
+    std::string name() const override;
+    void rewind() override;
+    Index read(double* rows, Index capacity) override;
+
+    /// The names of the columns that are read, in the order in which they are read.
+    std::vector<std::string> column_names() const;
+
+    /// Rows left out since the last `rewind`; after a whole round, all that there are.
+    Index dropped() const;
+
+  private:
+    class Implementation;
+
+    std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace lrvb

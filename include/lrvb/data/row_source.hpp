@@ -1,0 +1,35 @@
+#pragma once
+
+#include <lrvb/export.hpp>
+#include <lrvb/types.hpp>
+
+#include <string>
+
+namespace lrvb {
+
+/// Rows of numbers, read from the first to the last as often as asked: what a model that streams its data needs to know
+/// of it. Tables in memory, CSV and NPY files are sources; so is any chunked reader that a user writes.
+class LRVB_EXPORT RowSource {
+  public:
+    virtual ~RowSource() = default;
+
+    /// Numbers a row.
+    virtual Index columns() const = 0;
+
+    /// What messages call it: a file's path, "a table in memory".
+    virtual std::string name() const = 0;
+
+    /// Begins again at the first row.
+    virtual void rewind() = 0;
+
+    /// Writes the next rows, at most `capacity` of them, row by row to `rows`; how many there were, 0 at the end. All
+    /// but the last call of a round give `capacity` rows. Throws std::runtime_error with the file, row and column of
+    /// what cannot be read.
+    virtual Index read(double* rows, Index capacity) = 0;
+
+    /// All rows, one after the other, where they stand in memory (or are mapped into it); null where they do not. What
+    /// is read from here is what `read` gives.
+    virtual const double* resident() const { return nullptr; }
+};
+
+}  // namespace lrvb

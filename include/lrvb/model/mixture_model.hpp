@@ -1,0 +1,117 @@
+#pragma once
+
+#include <lrvb/data/row_source.hpp>
+#include <lrvb/export.hpp>
+#include <lrvb/model/functionals.hpp>
+#include <lrvb/model/model.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// Normal mixtures that stream their data.
+///
+///     π ~ Dirichlet(α, …, α),   μ_k ~ Normal(m0, v0),   Λ_k ~ Wishart(ν0, W0),   x_n ~ Σ_k π_k Normal(μ_k, Λ_k⁻¹)
+///
+/// or, with diagonal covariances (and so with one column), a Gamma(a0, b0) precision τ_kp for every column. The
+/// indicators are maximised out: with ρ_nk = E log π_k + E log N(x_n | μ_k, Λ_k),
+///
+///     L(m) = E log p(π, μ, Λ) + Σ_n w_n log Σ_k exp ρ_nk,
+///
+/// and its Hessian is the Schur complement Σ_n w_n [Σ_k r_nk ∇²ρ_nk + Σ_{k<l} r_nk r_nl (∇ρ_nk − ∇ρ_nl)(∇ρ_nk −
+/// ∇ρ_nl)ᵀ], r the responsibilities. One pass over the rows gives all of it, in memory that does not grow with them.
+///
+/// Inside, columns are standardised (the model is the same, its prior carried over), so that an offset or a unit cannot
+/// cost digits. All statistics of the layout are in these inner units; `in_data_units` is the door.
+namespace lrvb {
+
+enum class MixtureCovariance { full, diagonal };
+
+/// Priors of a mixture, in the data's units.
+struct LRVB_EXPORT MixturePrior {
+    double alpha = 1.0;
+    Vector mean;           // m0
+    Matrix variance;       // v0; diagonal where covariances are
+    double shape = 0.0;    // a0, of diagonal covariances
+    Vector rate;           // b0, of each column
+    double dof = 0.0;      // ν0, of full covariances
+    Matrix inverse_scale;  // W0⁻¹
+
+    /// α = 1, m0 = 0, v0 = 100, Gamma(2.0001, 0.1); for P columns with full covariances ν0 = P + 3.0002, W0⁻¹ = 0.2 I,
+    /// which is that Gamma at P = 1.
+    static MixturePrior paper(Index columns, MixtureCovariance covariance);
+    /// The same on columns standardised by this centre and scale.
+    static MixturePrior standardised(const Vector& centre, const Vector& scale, MixtureCovariance covariance);
+};
+
+struct MixtureSpecification {
+    Index components = 1;
+    MixtureCovariance covariance = MixtureCovariance::full;
+    /// Absent: the paper's prior on columns standardised to mean 0 and (population) sd 1.
+    std::optional<MixturePrior> prior;
+    /// The source's last column holds row weights: 0 is as if the row were not there, 2 as if it were there twice.
+    bool weighted = false;
+    int threads = 1;
+    /// The inner units, x' = (x − centre)/scale; absent: the weighted mean and population sd of each column.
+    std::optional<std::pair<Vector, Vector>> standardisation;
+    /// Rows whose r_k r_l is below this are left out of the curvature between components k and l (several columns
+    /// only).
+    double skip_below = 1e-14;
+};
+
+class LRVB_EXPORT MixtureModel final : public Model {
+  public:
+    /// Reads the data once, for its size, centre and scale. Throws std::runtime_error for data that cannot be fitted
+    /// (not finite, a constant column, fewer rows than components), std::invalid_argument for a specification that
+    /// makes no sense.
+    MixtureModel(std::shared_ptr<RowSource> source, const MixtureSpecification& specification);
+    ~MixtureModel() override;
+
+    const Layout& layout() const override;
+    std::uint64_t identity() const override;
+    State start(Random& random) const override;
+    Expansion sweep(State& state) const override;
+    Expansion expand(const Vector& mean, Order order) const override;
+    const std::vector<std::string>& hyperparameters() const override;
+    Vector hyperparameter_gradient(const Vector& mean, Index hyperparameter) const override;
+
+    Index components() const;
+    Index columns() const;
+    Index rows() const;
+    const MixturePrior& prior() const;
+    /// The inner units.
+    const Vector& centre() const;
+    Vector scale() const;
+    double total_weight() const;
+
+    /// Handles, for clamping and starting: weights (two components or more), and the location and precision of a
+    /// component; with full covariances those of all columns are one variable (column 0).
+    AnyVariable weights() const;
+    AnyVariable location(Index component, Index column) const;
+    AnyVariable precision(Index component, Index column) const;
+    bool has_full_covariances() const;
+    /// Passes over the data since construction.
+    Index passes() const;
+
+    /// Statistics by name, in the units of the data: "log_pi[1]", "mu[1]", "tau[1]", "log_tau[1]"; with P columns
+    /// "mu[1,2]", "tau[1,2]", or "Lambda[1,2,2]" and "log_det_Lambda[1]".
+    Functionals in_data_units(const std::vector<std::string>& names) const;
+
+    struct Prediction {
+        Matrix responsibilities;  // one row a row
+        Vector log_density;       // of the mixture with its parameters at their posterior means
+    };
+    /// For new rows, in the units of the data.
+    Prediction predict(const State& state, const Matrix& rows) const;
+
+    /// The state with components in ascending order of their first mean.
+    State ordered(const State& state) const;
+
+  private:
+    class Implementation;
+    std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace lrvb

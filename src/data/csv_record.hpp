@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// How CSV text falls into records and fields, and a field into a number.
+namespace lrvb::detail {
+
+struct CsvField {
+    std::string_view text;  // without the quotes around it, or the spaces around it if there are none
+    bool quoted = false;
+};
+
+enum class RecordState {
+    complete,
+    incomplete,  // its end is not in sight
+    open_quote,  // neither is the closing quote of its last field
+    nul_byte,    // in its last field, as are the following two
+    text_after_quote,
+    lone_carriage_return,
+};
+
+struct CsvRecord {
+    std::vector<CsvField> fields;
+    const char* next = nullptr;  // where the next record begins, if this one is complete
+
+    bool is_blank() const { return fields.size() == 1 && !fields[0].quoted && fields[0].text.empty(); }
+};
+
+/// Splits the record that begins at `begin` into fields.
+RecordState split_record(const char* begin, const char* end, char separator, CsvRecord& record);
+
+/// The comma, semicolon or tab that occurs most often in the first record, outside of quotes.
+char find_separator(const char* begin, const char* end);
+
+/// A header's field with doubled quotes made single.
+std::string unquoted(const CsvField& field);
+
+enum class NumberKind { number, missing, infinite, too_large, text };
+
+/// The number that the field holds, exactly rounded.
+NumberKind parse_number(std::string_view text, double& number);
+
+}  // namespace lrvb::detail

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace lrvb::detail {
+
+/// Text from a file as messages show it: in quotes, on one line and not too long, whatever the file holds.
+inline std::string shown(std::string_view text) {
+    constexpr std::size_t longest = 40;
+    std::size_t length = text.size();
+    if (length > longest) {
+        length = longest;
+        // Not within a UTF-8 character, whose later bytes are 10xxxxxx.
+        while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) --length;
+    }
+    std::string result = "'";
+    for (const char c : text.substr(0, length)) {
+        const unsigned char byte = static_cast<unsigned char>(c);
+        if (byte >= 0x20 && byte != 0x7F) {
+            result += c;
+        } else {
+            result += fmt::format("\\x{:02x}", byte);
+        }
+    }
+    return result + (length < text.size() ? "…'" : "'");
+}
+
+}  // namespace lrvb::detail

@@ -1,0 +1,217 @@
+#include "data/columns.hpp"
+#include "data/files.hpp"
+#include "data/npy_header.hpp"
+#include "family/validate.hpp"
+
+#include <lrvb/data/npy.hpp>
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+namespace lrvb {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "NumPy files are mapped as they are, in little-endian order");
+
+using detail::NpyHeader;
+
+std::size_t item_size(const std::string& file, const std::string& type) {
+    if (type == "<f8") return sizeof(double);
+    if (type == "<f4") return sizeof(float);
+    throw std::runtime_error(fmt::format(
+        "{}: holds numbers of type '{}', but must hold '<f8' or '<f4': save array.astype('<f8')", file, type));
+}
+
+void require_shape(const std::string& file, const NpyHeader& header) {
+    if (header.shape.size() < 1 || header.shape.size() > 2) {
+        throw std::runtime_error(
+            fmt::format("{}: has {} dimensions, but must have one or two: save array.reshape(rows, columns)", file,
+                        header.shape.size()));
+    }
+    for (const Index size : header.shape) {
+        if (size > 0) continue;
+        throw std::runtime_error(fmt::format("{}: has no {}: save an array with at least one number", file,
+                                             header.shape.front() == 0 ? "rows" : "columns"));
+    }
+}
+
+/// The bytes of all numbers; nothing if there are more than can be counted.
+std::optional<std::size_t> bytes_needed(const NpyHeader& header, std::size_t item) {
+    std::size_t total = item;
+    for (const Index size : header.shape) {
+        if (__builtin_mul_overflow(total, static_cast<std::size_t>(size), &total)) return std::nullopt;
+    }
+    return total;
+}
+
+std::vector<std::string> numbers_up_to(Index count) {
+    std::vector<std::string> names;
+    for (Index i = 1; i <= count; ++i) names.push_back(std::to_string(i));
+    return names;
+}
+
+}  // namespace
+
+class NpySource::Implementation {
+  public:
+    Implementation(const std::string& path, const std::vector<std::string>& columns)
+        : name_(path), file_(path), header_(detail::parse_npy_header(path, {file_.data(), file_.size()})) {
+        item_ = item_size(name_, header_.type);
+        require_shape(name_, header_);
+        const std::optional<std::size_t> needed = bytes_needed(header_, item_);
+        const std::size_t available = file_.size() - header_.data_offset;
+        if (!needed || *needed > available) {
+            throw std::runtime_error(fmt::format(
+                "{}: is truncated: {} bytes follow its header, too few for {} numbers of {} bytes: write it "
+                "again with numpy.save",
+                name_, available, fmt::join(header_.shape, " × "), item_));
+        }
+        rows_ = header_.shape.front();
+        file_columns_ = header_.shape.size() == 2 ? header_.shape.back() : 1;
+        by_column_ = header_.fortran_order && file_columns_ > 1;
+        if (columns.empty()) {
+            for (Index i = 0; i < file_columns_; ++i) columns_.push_back(i);
+        } else {
+            for (const std::size_t place : detail::select_columns(name_, numbers_up_to(file_columns_), columns)) {
+                columns_.push_back(static_cast<Index>(place));
+            }
+        }
+    }
+
+    const std::string& name() const { return name_; }
+    Index rows() const { return rows_; }
+    Index columns() const { return static_cast<Index>(columns_.size()); }
+
+    void rewind() {
+        next_ = 0;
+        released_ = 0;
+    }
+
+    const double* resident() const {
+        if (item_ != sizeof(double) || by_column_ || !has_all_columns_in_order()) return nullptr;
+        const char* const first = file_.data() + header_.data_offset;
+        if (reinterpret_cast<std::uintptr_t>(first) % alignof(double) != 0) return nullptr;
+        return reinterpret_cast<const double*>(first);
+    }
+
+    Index read(double* rows, Index capacity) {
+        detail::require_at_least("NpySource", "capacity", capacity, 1);
+        const Index count = std::min(capacity, rows_ - next_);
+        if (const double* const numbers = resident()) {
+            std::copy_n(numbers + next_ * columns(), count * columns(), rows);
+        } else if (item_ == sizeof(double)) {
+            copy<double>(rows, count);
+        } else {
+            copy<float>(rows, count);
+        }
+        require_finite(rows, count);
+        next_ += count;
+        release_passed();
+        return count;
+    }
+
+  private:
+    bool has_all_columns_in_order() const {
+        if (columns() != file_columns_) return false;
+        return std::is_sorted(columns_.begin(), columns_.end());
+    }
+
+    /// Where the number lies in the file, in bytes. Files may be packed at any address, so it is copied from there.
+    std::size_t place(Index row, Index column) const {
+        const Index item = by_column_ ? column * rows_ + row : row * file_columns_ + column;
+        return header_.data_offset + static_cast<std::size_t>(item) * item_;
+    }
+
+    template <class Number>
+    void copy(double* rows, Index count) const {
+        for (Index n = next_; n < next_ + count; ++n) {
+            for (const Index column : columns_) {
+                Number number = 0;
+                std::memcpy(&number, file_.data() + place(n, column), sizeof number);
+                *rows++ = static_cast<double>(number);
+            }
+        }
+    }
+
+    void require_finite(const double* rows, Index count) const {
+        for (Index i = 0; i < count * columns(); ++i) {
+            if (std::isfinite(rows[i])) continue;
+            throw std::runtime_error(fmt::format(
+                "{}: row {}, column {}: the value is {}, but must be a finite number: correct it, or leave "
+                "the row out",
+                name_, next_ + i / columns() + 1, columns_[static_cast<std::size_t>(i % columns())] + 1, rows[i]));
+        }
+    }
+
+    void release_passed() {
+        constexpr Index step = Index{1} << 22;  // bytes: many pages, yet little memory
+        const Index bytes_a_row = static_cast<Index>(item_) * file_columns_;
+        if (next_ < rows_ && (next_ - released_) < step / bytes_a_row + 1) return;
+        if (by_column_) {
+            for (const Index column : columns_) file_.release(place(released_, column), place(next_ - 1, column));
+        } else {
+            file_.release(place(released_, 0), place(next_, 0));
+        }
+        released_ = next_;
+    }
+
+    std::string name_;
+    detail::MappedFile file_;
+    NpyHeader header_;
+    std::size_t item_ = 0;  // bytes a number
+    Index rows_ = 0;
+    Index file_columns_ = 0;
+    bool by_column_ = false;
+    std::vector<Index> columns_;
+    Index next_ = 0;
+    Index released_ = 0;
+};
+
+NpySource::NpySource(const std::string& path, const std::vector<std::string>& columns)
+    : implementation_(std::make_unique<Implementation>(path, columns)) {}
+NpySource::~NpySource() = default;
+NpySource::NpySource(NpySource&&) noexcept = default;
+NpySource& NpySource::operator=(NpySource&&) noexcept = default;
+
+Index NpySource::columns() const {
+    return implementation_->columns();
+}
+
+std::string NpySource::name() const {
+    return implementation_->name();
+}
+
+void NpySource::rewind() {
+    implementation_->rewind();
+}
+
+Index NpySource::read(double* rows, Index capacity) {
+    return implementation_->read(rows, capacity);
+}
+
+Index NpySource::rows() const {
+    return implementation_->rows();
+}
+
+const double* NpySource::resident() const {
+    return implementation_->resident();
+}
+
+void write_npy(const std::string& path, Index rows, Index columns, const double* values) {
+    detail::require_at_least("write_npy", "rows", rows, 1);
+    detail::require_at_least("write_npy", "columns", columns, 1);
+    const std::string header = detail::make_npy_header(rows, columns);
+    detail::AtomicFile file(path);
+    file.write(header.data(), header.size());
+    file.write(values, static_cast<std::size_t>(rows * columns) * sizeof(double));
+    file.commit();
+}
+
+}  // namespace lrvb

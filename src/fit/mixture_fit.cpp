@@ -1,0 +1,236 @@
+#include "family/validate.hpp"
+#include "fit/entropy.hpp"
+
+#include <lrvb/data/table.hpp>
+#include <lrvb/family/symmetric.hpp>
+#include <lrvb/fit/mixture_fit.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lrvb {
+
+namespace {
+
+constexpr Index kGrowth = 16;              // of one sample to the next
+constexpr Index kLargestSample = 1 << 20;  // so that memory does not grow with the data
+constexpr int kFirstRound = 10;            // sweeps of the tournament's first round; doubles as starts drop out
+constexpr std::size_t kFinalists = 4;      // that are fitted
+constexpr double kSampleTolerance = 1e-2;  // of a fit that is only a start for the next
+
+std::vector<Index> sample_sizes(Index rows, Index first) {
+    std::vector<Index> sizes;
+    if (rows <= 2 * first) return sizes;
+    for (Index size = first; sizes.empty() || sizes.back() < rows / kGrowth; size *= kGrowth) {
+        sizes.push_back(std::min(size, kLargestSample));
+        if (size >= kLargestSample) break;
+    }
+    return sizes;
+}
+
+// Rows drawn with probability size/rows, with their weight as the last column. A row's draw does not depend on the
+// size, so that smaller samples are parts of larger ones.
+std::vector<std::vector<double>> draw_samples(RowSource& source, const MixtureModel& model, bool weighted,
+                                              const std::vector<Index>& sizes, std::uint64_t seed) {
+    std::vector<std::vector<double>> samples(sizes.size());
+    if (sizes.empty()) return samples;
+    const Index width = source.columns();
+    const double rows = static_cast<double>(model.rows());
+    Random random(seed, std::numeric_limits<std::uint64_t>::max());
+    std::vector<double> buffer(static_cast<std::size_t>(16384 * width));
+    source.rewind();
+    while (const Index count = source.read(buffer.data(), 16384)) {
+        for (Index i = 0; i < count; ++i) {
+            const double u = random.uniform() * rows;
+            const double* row = buffer.data() + i * width;
+            for (std::size_t s = 0; s < sizes.size(); ++s) {
+                if (u >= static_cast<double>(sizes[s])) continue;
+                samples[s].insert(samples[s].end(), row, row + width);
+                if (!weighted) samples[s].push_back(1.0);
+            }
+        }
+    }
+    return samples;
+}
+
+class MixtureFitter {
+  public:
+    MixtureFitter(const std::shared_ptr<RowSource>& source, const MixtureSpecification& specification,
+                  const MixtureFitOptions& options)
+        : source_(source),
+          specification_(specification),
+          options_(options),
+          model_(std::make_shared<MixtureModel>(source, specification)) {}
+
+    MixtureFit run() {
+        detail::require_at_least("fit_mixture", "sample_rows", options_.sample_rows, 1);
+        detail::require_at_least("fit_mixture", "restarts", options_.fit.restarts, 1);
+        const std::vector<Index> sizes = sample_sizes(model_->rows(), options_.sample_rows);
+        std::vector<std::vector<double>> samples =
+            draw_samples(*source_, *model_, specification_.weighted, sizes, options_.fit.seed);
+        if (samples.empty()) {
+            const State winner = tournament(*model_);
+            const Index before = model_->passes();
+            finish(winner);
+            result_.passes = model_->passes() - before;
+            return std::move(result_);
+        }
+        State state;
+        for (std::size_t s = 0; s < samples.size(); ++s) {
+            const MixtureModel sample = sample_model(std::move(samples[s]));
+            if (s == 0) {
+                state = tournament(sample);
+                continue;
+            }
+            FitOptions options = quick();
+            options.initial = std::move(state);
+            options.first_sweeps = 0;
+            state = fit(sample, options).state;
+        }
+        finish(state);
+        result_.passes = model_->passes();
+        return std::move(result_);
+    }
+
+  private:
+    FitOptions quick() const {
+        FitOptions options;
+        options.tolerance = std::max(options_.fit.tolerance, kSampleTolerance);
+        return options;
+    }
+
+    // The same model on a sample, its weights scaled so that it says as much as all rows would.
+    MixtureModel sample_model(std::vector<double> rows) const {
+        const Index width = model_->columns() + 1;
+        const Index count = static_cast<Index>(rows.size()) / width;
+        double weight = 0.0;
+        for (Index i = 0; i < count; ++i) weight += rows[static_cast<std::size_t>((i + 1) * width - 1)];
+        const double factor = model_->total_weight() / weight;
+        for (Index i = 0; i < count; ++i) rows[static_cast<std::size_t>((i + 1) * width - 1)] *= factor;
+        MixtureSpecification specification = specification_;
+        specification.weighted = true;
+        specification.prior = model_->prior();
+        specification.standardisation = {model_->centre(), model_->scale()};
+        return MixtureModel(std::make_shared<TableSource>(std::move(rows), width), specification);
+    }
+
+    struct Entrant {
+        State state;
+        double bound;
+        std::size_t number;
+    };
+
+    // All starts run a few sweeps; the better half runs twice as many more; and so on. The last few are fitted, and the
+    // best bound wins.
+    State tournament(const MixtureModel& model) {
+        std::vector<Entrant> entrants;
+        for (int r = 0; r < options_.fit.restarts; ++r) {
+            Random random(options_.fit.seed, static_cast<std::uint64_t>(r));
+            entrants.push_back({clamped(model, model.start(random)), 0.0, entrants.size()});
+        }
+        result_.start_bounds.assign(entrants.size(), 0.0);
+        const auto keep_best = [&](std::size_t count) {
+            for (const Entrant& entrant : entrants) result_.start_bounds[entrant.number] = entrant.bound;
+            std::stable_sort(entrants.begin(), entrants.end(),
+                             [](const Entrant& a, const Entrant& b) { return a.bound > b.bound; });
+            entrants.resize(std::min(count, entrants.size()), entrants.front());
+        };
+        for (int sweeps = kFirstRound; entrants.size() > kFinalists; sweeps *= 2) {
+            for (Entrant& entrant : entrants) {
+                for (int i = 0; i < sweeps; ++i) {
+                    const double entropy = detail::entropy_of(model.layout(), entrant.state).value;
+                    entrant.bound = model.sweep(entrant.state).value + entropy;
+                }
+            }
+            keep_best(std::max(kFinalists, (entrants.size() + 1) / 2));
+        }
+        for (Entrant& entrant : entrants) {
+            FitOptions options = quick();
+            options.initial = std::move(entrant.state);
+            Optimum optimum = fit(model, options);
+            entrant.state = std::move(optimum.state);
+            entrant.bound = optimum.bound;
+        }
+        keep_best(1);
+        return model.ordered(entrants.front().state);
+    }
+
+    State clamped(const MixtureModel& model, State state) const {
+        const Layout& layout = model.layout();
+        const auto hold = [&](const AnyVariable& variable, const Vector& value) {
+            layout.segment(state.mean, variable.index()) = std::visit(
+                [&](const auto& family) { return family.statistic(value); }, layout[variable.index()].family);
+            layout.segment(state.natural, variable.index()).setZero();
+            state.clamped[static_cast<std::size_t>(variable.index())] = true;
+        };
+        const MixtureFixed& fixed = options_.fixed;
+        const Index columns = model.columns();
+        const Vector scale = model.scale();
+        if (fixed.weights && model.components() > 1) {
+            detail::require_size("fixed weights", "values", fixed.weights->size(), model.components());
+            hold(model.weights(), *fixed.weights);
+        }
+        if (fixed.means) {
+            detail::require_size("fixed means", "rows", fixed.means->rows(), model.components());
+            detail::require_size("fixed means", "columns", fixed.means->cols(), columns);
+        }
+        if (fixed.precisions) {
+            detail::require_size("fixed precisions", "matrices", static_cast<Index>(fixed.precisions->size()),
+                                 model.components());
+        }
+        for (Index k = 0; k < model.components(); ++k) {
+            if (fixed.means) {
+                const Vector inner = (fixed.means->row(k).transpose() - model.centre()).cwiseQuotient(scale);
+                if (model.has_full_covariances()) {
+                    hold(model.location(k, 0), inner);
+                } else {
+                    for (Index p = 0; p < columns; ++p) hold(model.location(k, p), inner.segment(p, 1));
+                }
+            }
+            if (fixed.precisions) {
+                const Matrix& given = (*fixed.precisions)[static_cast<std::size_t>(k)];
+                detail::require_size("fixed precisions", "rows of a matrix", given.rows(), columns);
+                const Matrix inner = scale.asDiagonal() * given * scale.asDiagonal();
+                if (model.has_full_covariances()) {
+                    hold(model.precision(k, 0), half_vector(inner));
+                } else {
+                    for (Index p = 0; p < columns; ++p) {
+                        hold(model.precision(k, p), Vector::Constant(1, inner(p, p)));
+                    }
+                }
+            }
+        }
+        return state;
+    }
+
+    void finish(const State& state) {
+        FitOptions options = options_.fit;
+        options.restarts = 1;
+        options.initial = model_->ordered(state);
+        options.first_sweeps = 0;
+        result_.optimum = fit(*model_, options);
+        // Components that passed each other on the way change places, and one more look makes the optimum theirs.
+        const State ordered = model_->ordered(result_.optimum.state);
+        if (ordered.mean != result_.optimum.state.mean) {
+            options.initial = ordered;
+            result_.optimum = fit(*model_, options);
+        }
+        result_.model = model_;
+    }
+
+    std::shared_ptr<RowSource> source_;
+    MixtureSpecification specification_;
+    MixtureFitOptions options_;
+    std::shared_ptr<MixtureModel> model_;
+    MixtureFit result_;
+};
+
+}  // namespace
+
+MixtureFit fit_mixture(const std::shared_ptr<RowSource>& source, const MixtureSpecification& specification,
+                       const MixtureFitOptions& options) {
+    return MixtureFitter(source, specification, options).run();
+}
+
+}  // namespace lrvb

@@ -1,0 +1,322 @@
+#include "data_files.hpp"
+
+#include <lrvb/data/npy.hpp>
+#include <lrvb/data/table.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <ostream>
+#include <stdexcept>
+#include <utility>
+
+// Tables in memory and NumPy files. The bytes of the files are built here from the format's specification
+// (numpy.lib.format), not by the library's own writer, which has its own test.
+
+namespace lrvb {
+namespace {
+
+using Numbers = std::vector<double>;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+TEST(TableSource, GivesAMatrixRowByRow) {
+    const Matrix rows{{1.0, 2.0}, {3.0, 4.0}, {5.0, 6.0}};
+    TableSource source(rows);
+    EXPECT_EQ(source.columns(), 2);
+    EXPECT_EQ(source.rows(), 3);
+    EXPECT_EQ(source.name(), "a table in memory");
+    for (const Index capacity : {1, 2, 3, 4}) {
+        source.rewind();
+        EXPECT_EQ(read_all(source, capacity), (Numbers{1, 2, 3, 4, 5, 6}));
+    }
+    EXPECT_EQ(source.resident()[3], 4.0);
+}
+
+TEST(TableSource, TakesAVectorAsOneColumn) {
+    TableSource source(Vector{{1.0, 2.0, 3.0}});
+    EXPECT_EQ(source.columns(), 1);
+    EXPECT_EQ(read_all(source, 2), (Numbers{1, 2, 3}));
+}
+
+TEST(TableSource, TakesExpressionsAndPartsOfMatrices) {
+    const Matrix rows{{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}};
+    TableSource doubled(2.0 * rows);
+    EXPECT_EQ(read_all(doubled), (Numbers{2, 4, 6, 8, 10, 12}));
+    TableSource part(rows.rightCols(2));
+    EXPECT_EQ(read_all(part), (Numbers{2, 3, 5, 6}));
+    TableSource transposed(rows.transpose());
+    EXPECT_EQ(read_all(transposed), (Numbers{1, 4, 2, 5, 3, 6}));
+}
+
+TEST(TableSource, TakesOverRowsWithoutACopy) {
+    Numbers rows{1, 2, 3, 4};
+    const double* const place = rows.data();
+    TableSource source(std::move(rows), 2);
+    EXPECT_EQ(source.resident(), place);
+    EXPECT_EQ(source.rows(), 2);
+}
+
+TEST(TableSource, ViewsRowsWithoutACopy) {
+    const Numbers rows{1, 2, 3, 4, 5, 6};
+    TableSource source(rows.data(), 2, 3);
+    EXPECT_EQ(source.resident(), rows.data());
+    EXPECT_EQ(read_all(source), rows);
+}
+
+TEST(TableSource, SurvivesItsOriginalWhenCopied) {
+    auto original = std::make_unique<TableSource>(Vector{{1.0, 2.0}});
+    TableSource copy(*original);
+    original.reset();
+    EXPECT_EQ(read_all(copy), (Numbers{1, 2}));
+}
+
+TEST(TableSource, RefusesWhatIsNoTable) {
+    const auto message = [](auto... arguments) {
+        return message_of<std::invalid_argument>([&] { TableSource source(arguments...); });
+    };
+    EXPECT_EQ(message(Numbers{1, 2, 3}, 2), "TableSource: rows has 3 entries, but must have a multiple of columns = 2");
+    EXPECT_EQ(message(Numbers{1, 2}, 0), "TableSource: columns is 0, but must be at least 1");
+    EXPECT_EQ(message(Numbers{}, 1), "TableSource: the number of rows is 0, but must be at least 1");
+    EXPECT_EQ(message(Matrix(3, 0)), "TableSource: columns is 0, but must be at least 1");
+    EXPECT_EQ(message(static_cast<const double*>(nullptr), 1, 1),
+              "TableSource: rows is null, but must point to the first row");
+    EXPECT_EQ(message(Matrix{{1.0, 2.0}, {3.0, kNaN}}),
+              "TableSource: the value in row 2, column 2 is nan, but must be a finite number");
+    double row = 0.0;
+    TableSource source(Vector::Ones(1));
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { source.read(&row, 0); }),
+              "TableSource: capacity is 0, but must be at least 1");
+}
+
+/// A NumPy file with this dictionary in its header, which is padded as numpy.save does.
+std::string npy(char version, std::string dictionary, std::string_view data, std::size_t alignment = 64) {
+    const std::size_t start = version == 1 ? 10 : 12;
+    while ((start + dictionary.size() + 1) % alignment != 0) dictionary += ' ';
+    dictionary += '\n';
+    std::string bytes = std::string("\x93NUMPY") + version + '\0';
+    for (std::size_t i = 0; i < start - 8; ++i) bytes += static_cast<char>(dictionary.size() >> (8 * i) & 0xFF);
+    return bytes + dictionary + std::string(data);
+}
+
+template <class Number>
+std::string bytes_of(const std::vector<Number>& numbers) {
+    std::string bytes(numbers.size() * sizeof(Number), '\0');
+    std::memcpy(bytes.data(), numbers.data(), bytes.size());
+    return bytes;
+}
+
+std::string dictionary(const std::string& type, const std::string& shape, const std::string& fortran = "False") {
+    return "{'descr': '" + type + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }";
+}
+
+const std::string kSix = bytes_of(Numbers{1, 2, 3, 4, 5, 6});
+
+TEST(NpySource, ReadsEveryFormatVersionInChunks) {
+    const TemporaryDirectory directory;
+    for (const char version : {'\1', '\2', '\3'}) {
+        NpySource source(directory.write("a.npy", npy(version, dictionary("<f8", "(3, 2)"), kSix)));
+        EXPECT_EQ(source.columns(), 2);
+        EXPECT_EQ(source.rows(), 3);
+        EXPECT_EQ(source.name(), directory.path("a.npy"));
+        for (const Index capacity : {1, 2, 3, 4}) {
+            source.rewind();
+            EXPECT_EQ(read_all(source, capacity), (Numbers{1, 2, 3, 4, 5, 6}));
+        }
+        ASSERT_NE(source.resident(), nullptr);
+        EXPECT_EQ(source.resident()[5], 6.0);
+    }
+}
+
+TEST(NpySource, ReadsOneDimensionAsOneColumn) {
+    const TemporaryDirectory directory;
+    for (const char* const fortran : {"False", "True"}) {
+        NpySource source(directory.write("a.npy", npy(1, dictionary("<f8", "(6,)", fortran), kSix)));
+        EXPECT_EQ(source.columns(), 1);
+        EXPECT_EQ(source.rows(), 6);
+        EXPECT_NE(source.resident(), nullptr);
+        EXPECT_EQ(read_all(source, 4), (Numbers{1, 2, 3, 4, 5, 6}));
+    }
+}
+
+TEST(NpySource, ConvertsSinglePrecision) {
+    const TemporaryDirectory directory;
+    const std::string data = bytes_of(std::vector<float>{0.1F, -2.5F, 3e38F, 4.0F});
+    NpySource source(directory.write("a.npy", npy(1, dictionary("<f4", "(2, 2)"), data)));
+    EXPECT_EQ(source.resident(), nullptr);
+    EXPECT_EQ(read_all(source), (Numbers{static_cast<double>(0.1F), -2.5, static_cast<double>(3e38F), 4.0}));
+}
+
+TEST(NpySource, ReadsFortranOrder) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("a.npy", npy(1, dictionary("<f8", "(3, 2)", "True"), kSix));
+    NpySource source(path);
+    EXPECT_EQ(source.resident(), nullptr);
+    EXPECT_EQ(read_all(source, 2), (Numbers{1, 4, 2, 5, 3, 6}));
+    NpySource second(path, {"2"});
+    EXPECT_EQ(read_all(second), (Numbers{4, 5, 6}));
+}
+
+TEST(NpySource, SelectsColumnsByNumberInTheOrderGiven) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("a.npy", npy(1, dictionary("<f8", "(2, 3)"), kSix));
+    NpySource source(path, {"3", "1"});
+    EXPECT_EQ(source.columns(), 2);
+    EXPECT_EQ(source.resident(), nullptr);
+    EXPECT_EQ(read_all(source), (Numbers{3, 1, 6, 4}));
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { NpySource(path, {"4"}); }),
+              path + ": there is no column '4': give names or numbers from 1 to 3; the columns are '1', '2', '3'");
+    EXPECT_EQ(message_of<std::invalid_argument>([&] {
+                  NpySource(path, {"2", "2"});
+              }),
+              path + ": column 2 '2' is selected twice: select it once");
+}
+
+TEST(NpySource, ReadsNumbersThatAreNotAligned) {
+    const TemporaryDirectory directory;
+    const std::string file = npy(1, dictionary("<f8", "(3L, 2L)") + " ", kSix, 1);
+    ASSERT_NE((file.size() - kSix.size()) % 8, 0U);
+    NpySource source(directory.write("a.npy", file));
+    EXPECT_EQ(source.resident(), nullptr);
+    EXPECT_EQ(read_all(source), (Numbers{1, 2, 3, 4, 5, 6}));
+}
+
+TEST(NpySource, KeepsItsPlaceOverManyPages) {
+    const TemporaryDirectory directory;
+    const Index rows = 1'500'000;  // 24 MB: pages are given back several times on the way
+    Numbers numbers(static_cast<std::size_t>(2 * rows));
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i);
+    write_npy(directory.path("a.npy"), rows, 2, numbers.data());
+    NpySource source(directory.path("a.npy"));
+    for (int round = 0; round < 2; ++round) {
+        source.rewind();
+        EXPECT_EQ(read_all(source, 4096), numbers);
+    }
+    EXPECT_EQ(Numbers(source.resident(), source.resident() + 2 * rows), numbers);
+}
+
+TEST(NpySource, RefusesNumbersThatAreNotFinite) {
+    const TemporaryDirectory directory;
+    const std::string data = bytes_of(Numbers{1, 2, 3, kInfinity});
+    NpySource source(directory.write("a.npy", npy(1, dictionary("<f8", "(2, 2)"), data)));
+    Numbers row(2);
+    EXPECT_EQ(source.read(row.data(), 1), 1);
+    EXPECT_EQ(message_of<std::runtime_error>([&] { source.read(row.data(), 1); }),
+              source.name() +
+                  ": row 2, column 2: the value is inf, but must be a finite number: correct it, or leave the "
+                  "row out");
+}
+
+struct BadFile {
+    std::string name;
+    std::string bytes;
+    std::string says;
+};
+
+std::ostream& operator<<(std::ostream& stream, const BadFile& bad) {
+    return stream << bad.name;
+}
+
+class BadNpy : public ::testing::TestWithParam<BadFile> {};
+
+TEST_P(BadNpy, IsRefusedInOneSentenceWithTheFile) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("a.npy", GetParam().bytes);
+    EXPECT_EQ(message_of<std::runtime_error>([&] { NpySource source(path); }), path + ": " + GetParam().says);
+}
+
+const std::string kDamaged = "the header of the NumPy file is damaged: write it again with numpy.save";
+const std::string kNoNpy = "is not a NumPy file: write it with numpy.save, or give a CSV file a name that ends in .csv";
+
+INSTANTIATE_TEST_SUITE_P(
+    Data, BadNpy,
+    ::testing::Values(
+        BadFile{"Empty", "", "is empty, but must be a NumPy file: write it again with numpy.save"},
+        BadFile{"Text", "x,y\n1,2\n3,4\n", kNoNpy}, BadFile{"WrongMagic", "\x93NUMPI" + kSix, kNoNpy},
+        BadFile{"OnlyMagic", "\x93NUM", "is truncated within its header: write it again with numpy.save"},
+        BadFile{"HalfAHeader", npy(1, dictionary("<f8", "(3, 2)"), kSix).substr(0, 40),
+                "is truncated within its header: write it again with numpy.save"},
+        BadFile{"Version9", npy(9, dictionary("<f8", "(3, 2)"), kSix),
+                "is of NumPy format 9.0, but must be of 1.0, 2.0 or 3.0: write it again with numpy.save"},
+        BadFile{"Truncated", npy(1, dictionary("<f8", "(3, 2)"), kSix.substr(1)),
+                "is truncated: 47 bytes follow its header, too few for 3 × 2 numbers of 8 bytes: write it again with "
+                "numpy.save"},
+        BadFile{
+            "MoreThanCanBeCounted", npy(1, dictionary("<f8", "(4611686018427387904, 4)"), kSix),
+            "is truncated: 48 bytes follow its header, too few for 4611686018427387904 × 4 numbers of 8 bytes: write "
+            "it again with numpy.save"},
+        BadFile{"Integers", npy(1, dictionary("<i8", "(3, 2)"), kSix),
+                "holds numbers of type '<i8', but must hold '<f8' or '<f4': save array.astype('<f8')"},
+        BadFile{"BigEndian", npy(1, dictionary(">f8", "(3, 2)"), kSix),
+                "holds numbers of type '>f8', but must hold '<f8' or '<f4': save array.astype('<f8')"},
+        BadFile{
+            "Records", npy(1, "{'descr': [('x', '<f8')], 'fortran_order': False, 'shape': (6,), }", kSix),
+            "it holds records of several types, but must hold an array of numbers: save its columns as one array of "
+            "type '<f8'"},
+        BadFile{"NoRows", npy(1, dictionary("<f8", "(0, 2)"), ""),
+                "has no rows: save an array with at least one number"},
+        BadFile{"NoColumns", npy(1, dictionary("<f8", "(3, 0)"), ""),
+                "has no columns: save an array with at least one number"},
+        BadFile{"NoDimension", npy(1, dictionary("<f8", "()"), kSix),
+                "has 0 dimensions, but must have one or two: save array.reshape(rows, columns)"},
+        BadFile{"ThreeDimensions", npy(1, dictionary("<f8", "(1, 2, 3)"), kSix),
+                "has 3 dimensions, but must have one or two: save array.reshape(rows, columns)"},
+        BadFile{"NegativeShape", npy(1, dictionary("<f8", "(-3, 2)"), kSix), kDamaged},
+        BadFile{"HugeShape", npy(1, dictionary("<f8", "(99999999999999999999, 2)"), kSix), kDamaged},
+        BadFile{"NoShape", npy(1, "{'descr': '<f8', 'fortran_order': False}", kSix), kDamaged},
+        BadFile{"UnknownKey", npy(1, "{'color': 'red'}", kSix), kDamaged},
+        BadFile{"OpenString", npy(1, "{'descr: <f8}", kSix), kDamaged},
+        BadFile{"NoDictionary", npy(1, "", kSix), kDamaged},
+        BadFile{"TextBehind", npy(1, dictionary("<f8", "(3, 2)") + "x", kSix), kDamaged}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(NpySource, RefusesWhatIsNoFile) {
+    const TemporaryDirectory directory;
+    EXPECT_EQ(message_of<std::runtime_error>([&] { NpySource(directory.path("none.npy")); }),
+              directory.path("none.npy") + ": cannot open the file: No such file or directory");
+    EXPECT_EQ(message_of<std::runtime_error>([&] { NpySource(directory.path("")); }),
+              directory.path("") + ": is a directory: give the path of a file");
+    EXPECT_EQ(message_of<std::runtime_error>([] { NpySource("/dev/null"); }),
+              "/dev/null: is not a regular file, so it cannot be mapped: save it to disk first");
+}
+
+TEST(WriteNpy, WritesTheFormatToTheByte) {
+    const TemporaryDirectory directory;
+    const Numbers numbers{1, 2, 3, 4, 5, 6};
+    write_npy(directory.path("a.npy"), 3, 2, numbers.data());
+    std::ifstream file(directory.path("a.npy"), std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(file), {});
+    EXPECT_EQ(bytes, npy(1, dictionary("<f8", "(3, 2)"), kSix));
+}
+
+TEST(WriteNpy, ReplacesAFileAndLeavesNothingBeside) {
+    const TemporaryDirectory directory;
+    const Numbers numbers{1, 2, 3, 4};
+    directory.write("a.npy", "old");
+    write_npy(directory.path("a.npy"), 2, 2, numbers.data());
+    EXPECT_EQ(directory.list(), std::vector<std::string>{"a.npy"});
+    NpySource source(directory.path("a.npy"));
+    EXPECT_EQ(read_all(source), numbers);
+}
+
+TEST(WriteNpy, LeavesNothingBehindWhenItFails) {
+    const TemporaryDirectory directory;
+    const double number = 1.0;
+    std::filesystem::create_directory(directory.path("a.npy"));
+    EXPECT_EQ(message_of<std::runtime_error>([&] { write_npy(directory.path("a.npy"), 1, 1, &number); }),
+              directory.path("a.npy") + ": cannot write the file: Is a directory");
+    EXPECT_EQ(directory.list(), std::vector<std::string>{"a.npy"});
+    EXPECT_EQ(message_of<std::runtime_error>([&] { write_npy(directory.path("none/a.npy"), 1, 1, &number); }),
+              directory.path("none/a.npy") + ": cannot write the file: No such file or directory");
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { write_npy(directory.path("b.npy"), 0, 1, &number); }),
+              "write_npy: rows is 0, but must be at least 1");
+}
+
+}  // namespace
+}  // namespace lrvb

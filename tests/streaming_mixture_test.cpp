@@ -1,0 +1,427 @@
+// The streaming mixture: against the general model with explicit indicators, against refits, and at its edges.
+
+#include "mixture_with_indicators.hpp"
+#include "support.hpp"
+
+#include <lrvb/data/table.hpp>
+#include <lrvb/fit/mixture_fit.hpp>
+#include <lrvb/testing/model_battery.hpp>
+
+#include <Eigen/LU>
+#include <fmt/format.h>
+
+#include <functional>
+
+namespace lrvb {
+namespace {
+
+std::shared_ptr<TableSource> table(const Matrix& rows) {
+    return std::make_shared<TableSource>(rows);
+}
+
+MixtureSpecification specification_of(Index components, Index columns,
+                                      MixtureCovariance covariance = MixtureCovariance::full) {
+    MixtureSpecification specification;
+    specification.components = components;
+    specification.covariance = covariance;
+    specification.prior = MixturePrior::paper(columns, covariance);
+    return specification;
+}
+
+MixtureFitOptions tight() {
+    MixtureFitOptions options;
+    options.fit.tolerance = 1e-12;
+    return options;
+}
+
+// Rows of three clusters in `columns` dimensions, with some overlap.
+Matrix clustered_rows(Index rows, Index columns, std::uint64_t seed) {
+    Random random(seed);
+    Matrix x(rows, columns);
+    for (Index n = 0; n < rows; ++n) {
+        const Index k = static_cast<Index>(3.0 * random.uniform());
+        double shared = random.normal();
+        for (Index p = 0; p < columns; ++p) {
+            x(n, p) = 2.2 * static_cast<double>(k) * (p % 2 == 0 ? 1.0 : -0.5) + 0.4 * shared + 0.8 * random.normal();
+        }
+    }
+    return x;
+}
+
+std::vector<std::string> statistic_names(const Layout& layout) {
+    std::vector<std::string> names;
+    for (Index s = 0; s < layout.size(); ++s) names.push_back(layout.statistic_name(s));
+    return names;
+}
+
+// The same mixture of P columns with full covariances, declared with indicators in the general model.
+MultilinearModel indicator_model(const Matrix& x, Index components, const MixturePrior& prior, FitOptions& options,
+                                 const Matrix& responsibilities) {
+    ModelBuilder builder;
+    const Index columns = x.cols();
+    const auto pi = builder.add("pi", dirichlet(Vector::Constant(components, prior.alpha)));
+    std::vector<Distribution<family::MvNormal>> kinds;
+    const Matrix precision = prior.variance.inverse();
+    for (Index k = 0; k < components; ++k) {
+        const auto mu = builder.add(fmt::format("mu[{}]", k + 1), mv_normal(prior.mean, precision));
+        const auto lambda = builder.add(fmt::format("Lambda[{}]", k + 1), wishart(prior.dof, prior.inverse_scale));
+        kinds.push_back(mv_normal(mu, lambda));
+    }
+    for (Index n = 0; n < x.rows(); ++n) {
+        const auto z = builder.add(fmt::format("z[{}]", n + 1), categorical(pi));
+        builder.observe(Vector(x.row(n)), mixture(z, kinds));
+        Vector p = responsibilities.row(n).transpose().cwiseMax(1e-12);
+        options.start(z, p / p.sum());
+    }
+    EXPECT_EQ(columns, prior.mean.size());
+    return builder.build();
+}
+
+void expect_same(const LinearResponse& streaming, const MixtureModel& model, const LinearResponse& general,
+                 const std::vector<std::string>& names) {
+    const Functionals functionals = model.in_data_units(names);
+    const Vector mean = general.mean(names);
+    const Vector sd = general.sd(names);
+    const Vector mean_error = (streaming.mean(functionals) - mean).cwiseAbs().cwiseQuotient(sd + mean.cwiseAbs());
+    EXPECT_LT(mean_error.maxCoeff(), 1e-10);
+    const Matrix difference = (streaming.covariance(functionals) - general.covariance(names)).cwiseAbs();
+    const Matrix scale = sd * sd.transpose();
+    EXPECT_LT(difference.cwiseQuotient(scale).maxCoeff(), 1e-10);
+    const Vector mfvb = general.mean_field_sd(names);
+    EXPECT_LT((streaming.mean_field_sd(functionals) - mfvb).cwiseAbs().cwiseQuotient(mfvb).maxCoeff(), 1e-10);
+}
+
+TEST(StreamingMixture, EqualsTheGeneralModelWithIndicatorsInOneColumn) {
+    const Vector x = test::three_component_rows(400, 5);
+    const MixtureFit fitted = fit_mixture(table(x), specification_of(3, 1), tight());
+    ASSERT_TRUE(fitted.optimum.converged()) << fitted.optimum.message;
+    const LinearResponse response(*fitted.model, fitted.optimum);
+
+    const example::Mixture mixture = example::mixture_model(x, 3);
+    FitOptions options = mixture.ordered_start(x);
+    options.tolerance = 1e-12;
+    const Optimum optimum = fit(mixture.model, options);
+    ASSERT_TRUE(optimum.converged()) << optimum.message;
+    const LinearResponse general(mixture.model, optimum);
+
+    EXPECT_NEAR(fitted.optimum.bound, optimum.bound, 1e-10 * std::abs(optimum.bound));
+    const std::vector<std::string> names = statistic_names(fitted.model->layout());
+    expect_same(response, *fitted.model, general, names);
+
+    // alpha, shape and rate are the same hyperparameters; the general model has the mean's precision, not its variance.
+    const Functionals functionals = fitted.model->in_data_units(names);
+    const Vector sd = general.sd(names);
+    const auto compare = [&](const std::string& inner, const std::string& outer, double factor) {
+        const Vector expected = factor * general.sensitivity(names, outer);
+        const Vector error = (response.sensitivity(functionals, inner) - expected).cwiseAbs().cwiseQuotient(sd);
+        EXPECT_LT(error.maxCoeff(), 1e-10 * (1.0 + expected.cwiseQuotient(sd).cwiseAbs().maxCoeff())) << inner;
+    };
+    compare("alpha", "alpha", 1.0);
+    compare("variance", "mu_precision", -1e-4);  // d precision / d variance = −1/100²
+    compare("shape", "tau_shape", 1.0);
+    compare("rate", "tau_rate", 1.0);
+}
+
+TEST(StreamingMixture, EqualsTheGeneralModelWithIndicatorsInThreeColumns) {
+    const Matrix x = clustered_rows(150, 3, 6);
+    const MixtureSpecification specification = specification_of(2, 3);
+    const MixtureFit fitted = fit_mixture(table(x), specification, tight());
+    ASSERT_TRUE(fitted.optimum.converged()) << fitted.optimum.message;
+    const LinearResponse response(*fitted.model, fitted.optimum);
+
+    FitOptions options;
+    options.tolerance = 1e-12;
+    const Matrix responsibilities = fitted.model->predict(fitted.optimum.state, x).responsibilities;
+    const MultilinearModel model = indicator_model(x, 2, *specification.prior, options, responsibilities);
+    const Optimum optimum = fit(model, options);
+    ASSERT_TRUE(optimum.converged()) << optimum.message;
+    const LinearResponse general(model, optimum);
+    EXPECT_NEAR(fitted.optimum.bound, optimum.bound, 1e-10 * std::abs(optimum.bound));
+    expect_same(response, *fitted.model, general, statistic_names(fitted.model->layout()));
+}
+
+TEST(StreamingMixture, PassesTheModelBattery) {
+    for (const auto& [columns, covariance] :
+         {std::pair{Index{1}, MixtureCovariance::full}, std::pair{Index{2}, MixtureCovariance::full},
+          std::pair{Index{2}, MixtureCovariance::diagonal}}) {
+        const MixtureModel model(table(clustered_rows(300, columns, 7)), specification_of(3, columns, covariance));
+        Random random(2);
+        State state = model.start(random);
+        for (int i = 0; i < 3; ++i) model.sweep(state);
+        testing::ModelCheckOptions options;
+        options.step = 1e-2;
+        const testing::Report report = testing::check_model(model, state, options);
+        EXPECT_TRUE(report.passed()) << columns << " columns\n" << report.text();
+    }
+}
+
+// Σ̂ d(∇L) against refits under other priors, for every prior parameter.
+TEST(StreamingMixture, SensitivityEqualsRefitsForEveryPriorParameter) {
+    for (const MixtureCovariance covariance : {MixtureCovariance::full, MixtureCovariance::diagonal}) {
+        const Matrix x = clustered_rows(400, 2, 8);
+        const MixtureSpecification specification = specification_of(3, 2, covariance);
+        const MixtureFit fitted = fit_mixture(table(x), specification, tight());
+        ASSERT_TRUE(fitted.optimum.converged()) << fitted.optimum.message;
+        const LinearResponse response(*fitted.model, fitted.optimum);
+        const std::vector<std::string> names = statistic_names(fitted.model->layout());
+        const Vector sd = response.sd(fitted.model->in_data_units(names));
+        const auto refitted = [&](const std::string& which, double change) {
+            MixtureSpecification moved = specification;
+            MixturePrior& prior = *moved.prior;
+            if (which == "alpha") prior.alpha += change;
+            if (which == "mean[2]") prior.mean[1] += change;
+            if (which == "variance[1]" || which == "variance[1,1]") prior.variance(0, 0) += change;
+            if (which == "variance[1,2]") prior.variance(0, 1) = prior.variance(1, 0) += change;
+            if (which == "shape") prior.shape += change;
+            if (which == "rate[2]") prior.rate[1] += change;
+            if (which == "dof") prior.dof += change;
+            if (which == "inverse_scale[1,2]") prior.inverse_scale(0, 1) = prior.inverse_scale(1, 0) += change;
+            // The inner units are kept, so that states can be compared.
+            const MixtureModel model(table(x), moved);
+            FitOptions options;
+            options.initial = fitted.optimum.state;
+            options.tolerance = 1e-12;
+            options.first_sweeps = 0;
+            const Optimum optimum = fit(model, options);
+            return LinearResponse(model, optimum).mean(model.in_data_units(names));
+        };
+        for (const std::string& name : fitted.model->hyperparameters()) {
+            const bool checked = name == "alpha" || name == "mean[2]" || name == "variance[1]" ||
+                                 name == "variance[1,1]" || name == "variance[1,2]" || name == "shape" ||
+                                 name == "rate[2]" || name == "dof" || name == "inverse_scale[1,2]";
+            if (!checked) continue;  // the other entries are these with other indices
+            const double h = 1e-3;
+            const Vector near = (refitted(name, h) - refitted(name, -h)) / (2.0 * h);
+            const Vector far = (refitted(name, 2.0 * h) - refitted(name, -2.0 * h)) / (4.0 * h);
+            const Vector refit = ((4.0 * near - far) / 3.0).cwiseQuotient(sd);
+            const Vector predicted = response.sensitivity(fitted.model->in_data_units(names), name).cwiseQuotient(sd);
+            EXPECT_LT((predicted - refit).cwiseAbs().maxCoeff(), 1e-6 * refit.cwiseAbs().maxCoeff() + 1e-9) << name;
+        }
+    }
+}
+
+TEST(StreamingMixture, ANumberOfThreadsChangesNoBit) {
+    for (const Index columns : {1, 3}) {
+        const Matrix x = clustered_rows(40000, columns, 9);
+        std::vector<MixtureFit> fits;
+        for (const int threads : {1, 2, 7}) {
+            MixtureSpecification specification = specification_of(3, columns);
+            specification.threads = threads;
+            fits.push_back(fit_mixture(table(x), specification));
+        }
+        for (const MixtureFit& other : fits) {
+            EXPECT_EQ(other.optimum.state.mean, fits.front().optimum.state.mean);
+            EXPECT_EQ(other.optimum.bound, fits.front().optimum.bound);
+        }
+    }
+}
+
+// A source that can only be read in order, as a file larger than memory would be.
+class Reader final : public RowSource {
+  public:
+    explicit Reader(const Matrix& rows) : table_(rows) {}
+    Index columns() const override { return table_.columns(); }
+    std::string name() const override { return "a reader"; }
+    void rewind() override { table_.rewind(); }
+    Index read(double* rows, Index capacity) override { return table_.read(rows, capacity); }
+
+  private:
+    TableSource table_;
+};
+
+TEST(StreamingMixture, WhereRowsComeFromChangesNoBit) {
+    const Matrix x = clustered_rows(30000, 2, 10);
+    const MixtureFit resident = fit_mixture(table(x), specification_of(3, 2));
+    const MixtureFit streamed = fit_mixture(std::make_shared<Reader>(x), specification_of(3, 2));
+    EXPECT_EQ(resident.optimum.state.mean, streamed.optimum.state.mean);
+}
+
+TEST(StreamingMixture, WeightsCountRows) {
+    const Matrix x = clustered_rows(300, 2, 11);
+    // Weight 2 on the first hundred rows, 0 on the last hundred; and the same by hand.
+    Matrix weighted(300, 3);
+    weighted << x, Vector::Ones(300);
+    weighted.col(2).head(100).setConstant(2.0);
+    weighted.col(2).tail(100).setConstant(0.0);
+    Matrix expanded(300, 2);
+    expanded << x.topRows(200), x.topRows(100);
+    for (const bool automatic : {true, false}) {
+        MixtureSpecification specification = specification_of(3, 2);
+        if (automatic) specification.prior.reset();
+        const MixtureFit by_hand = fit_mixture(table(expanded), specification, tight());
+        specification.weighted = true;
+        const MixtureFit by_weight = fit_mixture(table(weighted), specification, tight());
+        const std::vector<std::string> names = statistic_names(by_hand.model->layout());
+        const LinearResponse expected(*by_hand.model, by_hand.optimum);
+        const LinearResponse response(*by_weight.model, by_weight.optimum);
+        EXPECT_NEAR(by_weight.optimum.bound, by_hand.optimum.bound, 1e-10 * std::abs(by_hand.optimum.bound));
+        const Vector sd = expected.sd(by_hand.model->in_data_units(names));
+        EXPECT_LT(test::relative_error(response.sd(by_weight.model->in_data_units(names)), sd), 1e-10);
+        const Vector shift =
+            response.mean(by_weight.model->in_data_units(names)) - expected.mean(by_hand.model->in_data_units(names));
+        EXPECT_LT(shift.cwiseQuotient(sd).cwiseAbs().maxCoeff(), 1e-10);
+    }
+}
+
+TEST(StreamingMixture, UnitsAndOffsetsChangeNothing) {
+    const Vector x = test::three_component_rows(2000, 12);
+    MixtureSpecification specification;
+    specification.components = 3;
+    const MixtureFit plain = fit_mixture(table(x), specification, tight());
+    const std::vector<std::string> names{"mu[1]", "mu[2]", "mu[3]", "log_tau[1]", "log_tau[2]", "log_pi[1]"};
+    const LinearResponse response(*plain.model, plain.optimum);
+    const Vector sd = response.sd(plain.model->in_data_units(names));
+
+    const MixtureFit shifted = fit_mixture(table(x.array() + 1e9), specification, tight());
+    const LinearResponse shifted_response(*shifted.model, shifted.optimum);
+    EXPECT_LT(test::relative_error(shifted_response.sd(shifted.model->in_data_units(names)), sd), 1e-6);
+
+    const MixtureFit scaled_fit = fit_mixture(table(1000.0 * x), specification, tight());
+    const LinearResponse scaled_response(*scaled_fit.model, scaled_fit.optimum);
+    Vector in_units = scaled_response.sd(scaled_fit.model->in_data_units(names));
+    in_units.head(3) /= 1000.0;
+    EXPECT_LT(test::relative_error(in_units, sd), 1e-10);
+}
+
+TEST(StreamingMixture, FixedPartsAreHeldAndComponentsOrdered) {
+    const Vector x = test::three_component_rows(500, 13);
+    MixtureFitOptions options = tight();
+    options.fixed.weights = Vector{{0.4, 0.3, 0.3}};
+    options.fixed.precisions = {Matrix::Constant(1, 1, 1.0), Matrix::Constant(1, 1, 2.0), Matrix::Constant(1, 1, 1.5)};
+    const MixtureFit fitted = fit_mixture(table(x), specification_of(3, 1), options);
+    ASSERT_TRUE(fitted.optimum.converged()) << fitted.optimum.message;
+    const LinearResponse response(*fitted.model, fitted.optimum);
+    const Vector mu = response.mean(fitted.model->in_data_units({"mu[1]", "mu[2]", "mu[3]"}));
+    EXPECT_LT(mu[0], mu[1]);
+    EXPECT_LT(mu[1], mu[2]);
+    EXPECT_EQ(response.sd(fitted.model->in_data_units({"tau[1]", "log_pi[2]"})), Vector(Vector::Zero(2)));
+    Vector tau = response.mean(fitted.model->in_data_units({"tau[1]", "tau[2]", "tau[3]"}));
+    std::sort(tau.begin(), tau.end());
+    EXPECT_LT(test::relative_error(tau, Vector{{1.0, 1.5, 2.0}}), 1e-12);
+}
+
+TEST(StreamingMixture, SkippingNegligibleRowsIsWithinItsBound) {
+    const Matrix x = clustered_rows(3000, 3, 14);
+    MixtureSpecification specification = specification_of(3, 3);
+    specification.skip_below = 0.0;
+    const MixtureFit all = fit_mixture(table(x), specification, tight());
+    for (const double threshold : {1e-14, 1e-8}) {
+        specification.skip_below = threshold;
+        const MixtureModel model(table(x), specification);
+        const SparseMatrix exact = all.model->expand(all.optimum.state.mean, Order::hessian).hessian;
+        const SparseMatrix skipped = model.expand(all.optimum.state.mean, Order::hessian).hessian;
+        const double error = (Matrix(exact) - Matrix(skipped)).cwiseAbs().maxCoeff();
+        EXPECT_LT(error, 1e5 * threshold * static_cast<double>(x.rows())) << threshold;
+        if (threshold > 1e-10) {
+            EXPECT_GT(error, 0.0) << "nothing was skipped";
+        }
+    }
+}
+
+TEST(StreamingMixture, LargeDataIsPassedOverAFewTimes) {
+    const Vector x = test::three_component_rows(1000000, 15);
+    const MixtureFit fitted = fit_mixture(table(x), specification_of(3, 1));
+    ASSERT_TRUE(fitted.optimum.converged()) << fitted.optimum.message;
+    EXPECT_LE(fitted.optimum.step, 1e-8);
+    EXPECT_LE(fitted.passes, 4);
+    fmt::print("1e6 rows: {} passes\n", fitted.passes);
+}
+
+TEST(StreamingMixture, EveryStartEndsAtTheBestOptimumWhenRestartsAreOn) {
+    const Vector x = test::read_column("mixture3.csv", "x");
+    double best = -std::numeric_limits<double>::infinity();
+    std::vector<double> bounds;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        MixtureFitOptions options;
+        options.fit.seed = seed;
+        const MixtureFit fitted = fit_mixture(table(x), specification_of(3, 1), options);
+        ASSERT_TRUE(fitted.optimum.converged()) << seed << ": " << fitted.optimum.message;
+        bounds.push_back(fitted.optimum.bound);
+        best = std::max(best, fitted.optimum.bound);
+    }
+    for (std::size_t i = 0; i < bounds.size(); ++i) EXPECT_NEAR(bounds[i], best, 1e-6) << "seed " << i + 1;
+}
+
+TEST(StreamingMixture, OneComponentIsANormal) {
+    const Vector x = test::three_component_rows(200, 16);
+    const MixtureFit fitted = fit_mixture(table(x), specification_of(1, 1), tight());
+    ASSERT_TRUE(fitted.optimum.converged()) << fitted.optimum.message;
+    // The same two variables in the general model.
+    ModelBuilder builder;
+    const auto mu = builder.add("mu", normal(0.0, 0.01));
+    const auto tau = builder.add("tau", gamma(2.0001, 0.1));
+    builder.observe_column(x, normal(mu, tau));
+    const MultilinearModel model = builder.build();
+    const Optimum optimum = fit(model);
+    EXPECT_NEAR(fitted.optimum.bound, optimum.bound, 1e-9);
+    const LinearResponse response(*fitted.model, fitted.optimum);
+    const LinearResponse general(model, optimum);
+    EXPECT_LT(test::relative_error(response.sd(fitted.model->in_data_units({"mu[1]", "log_tau[1]"})),
+                                   general.sd({mu, log(tau)})),
+              1e-9);
+}
+
+TEST(StreamingMixture, PredictsResponsibilitiesAndADensityThatIntegratesToOne) {
+    const Vector x = test::three_component_rows(500, 17);
+    const MixtureFit fitted = fit_mixture(table(x), specification_of(3, 1));
+    Matrix grid(4001, 1);
+    for (Index i = 0; i < grid.rows(); ++i) grid(i, 0) = -20.0 + 0.01 * static_cast<double>(i);
+    const MixtureModel::Prediction prediction = fitted.model->predict(fitted.optimum.state, grid);
+    EXPECT_NEAR(0.01 * prediction.log_density.array().exp().sum(), 1.0, 1e-6);
+    EXPECT_LT((prediction.responsibilities.rowwise().sum().array() - 1.0).abs().maxCoeff(), 1e-12);
+}
+
+struct BadData {
+    std::string name;
+    std::function<void()> run;
+    std::string says;
+};
+
+TEST(StreamingMixture, DataThatCannotBeFittedEndsInASentence) {
+    const Vector x = test::three_component_rows(50, 18);
+    const auto fit_rows = [](const Matrix& rows, Index components) {
+        MixtureSpecification specification;
+        specification.components = components;
+        fit_mixture(table(rows), specification);
+    };
+    Matrix constant(50, 2);
+    constant << x, Vector::Constant(50, 3.0);
+    Vector outlier = x;
+    outlier[7] = 1e300;
+    Matrix negative(50, 2);
+    negative << x, Vector::Constant(50, -1.0);
+    const std::vector<BadData> cases{
+        {"identical rows", [&] { fit_rows(Vector::Constant(20, 2.0), 2); }, "column 1 is constant (2)"},
+        {"constant column", [&] { fit_rows(constant, 2); }, "column 2 is constant (3)"},
+        {"more components than rows", [&] { fit_rows(x.head(4), 5); },
+         "4 rows with weight are fewer than 5 components"},
+        {"outlier", [&] { fit_rows(outlier, 2); }, "too far for its variance"},
+        {"no components", [&] { fit_rows(x, 0); }, "components is 0"},
+        {"negative weight",
+         [&] {
+             MixtureSpecification specification = specification_of(2, 1);
+             specification.weighted = true;
+             fit_mixture(table(negative), specification);
+         },
+         "the weight of row 1 is -1"},
+    };
+    for (const BadData& bad : cases) {
+        try {
+            bad.run();
+            ADD_FAILURE() << bad.name << " was accepted";
+        } catch (const std::exception& error) {
+            EXPECT_NE(std::string(error.what()).find(bad.says), std::string::npos) << bad.name << ": " << error.what();
+        }
+    }
+}
+
+TEST(StreamingMixture, FewerDistinctValuesThanComponentsStillHasAnAnswer) {
+    Vector x(60);
+    for (Index n = 0; n < 60; ++n) x[n] = n % 2 == 0 ? -1.0 : 1.0;
+    const MixtureFit fitted = fit_mixture(table(x), specification_of(3, 1));
+    EXPECT_TRUE(fitted.optimum.state.mean.allFinite());
+    EXPECT_FALSE(fitted.optimum.message.empty());
+}
+
+}  // namespace
+}  // namespace lrvb
