@@ -90,7 +90,10 @@ TEST(CsvSource, ReadsShortDecimalsAsTheCLibraryDoes) {
         // Up to ten digits before the point and behind it, with and without it, a sign and an exponent.
         std::string number = random() % 2 == 0 ? "-" : "";
         number += std::to_string(random() % 10'000'000'000U).substr(0, 1 + random() % 10);
-        if (random() % 4 != 0) number += "." + std::to_string(random() % 10'000'000'000U).substr(0, random() % 11);
+        if (random() % 4 != 0) {
+            number += '.';
+            number += std::to_string(random() % 10'000'000'000U).substr(0, random() % 11);
+        }
         if (random() % 8 == 0) number += "e-" + std::to_string(random() % 30);
         expected.push_back(std::strtod(number.c_str(), nullptr));
         text += number + "\n";

@@ -255,5 +255,25 @@ TEST(Model, TheGradientInAHyperparameterIsTheDerivativeOfTheGradient) {
     }
 }
 
+TEST(ModelEvidence, ProbabilitiesMayBeHyperparameters) {
+    // One label with known components: d bound / d p is a plain derivative of the log-sum-exp.
+    const auto bound = [](double p, Vector* gradient) {
+        ModelBuilder builder;
+        const Hyperparameter first = builder.hyperparameter("p", p);
+        const auto z = builder.add("z", categorical(std::vector<Expression>{first, 1.0 - Expression(first)}));
+        builder.observe(0.4, mixture(z, {normal(0.0, 1.0), normal(2.0, 3.0)}));
+        const MultilinearModel model = builder.build();
+        const Optimum optimum = fit(model);
+        if (gradient != nullptr) *gradient = model.hyperparameter_gradient(optimum.state.mean, 0);
+        return optimum.bound;
+    };
+    const double density0 = std::exp(-0.08) / std::sqrt(2.0 * 3.14159265358979323846);
+    const double density1 = std::sqrt(3.0) * std::exp(-1.5 * 2.56) / std::sqrt(2.0 * 3.14159265358979323846);
+    Vector gradient;
+    EXPECT_NEAR(bound(0.3, &gradient), std::log(0.3 * density0 + 0.7 * density1), 1e-12);
+    EXPECT_NEAR(gradient[0], 1.0 / 0.3, 1e-12);
+    EXPECT_NEAR(gradient[1], -1.0 / 0.7, 1e-12);
+}
+
 }  // namespace
 }  // namespace lrvb

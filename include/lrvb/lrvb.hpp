@@ -1,11 +1,16 @@
 #pragma once
 
-/// Everything a user includes: families, the model builder, the fit and the response.
+/// Everything a user includes: families, data, models, the fit and the response.
 
+#include <lrvb/data/csv.hpp>
+#include <lrvb/data/npy.hpp>
+#include <lrvb/data/table.hpp>
 #include <lrvb/family/any_family.hpp>
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/fit/fit.hpp>
+#include <lrvb/fit/mixture_fit.hpp>
 #include <lrvb/model/builder.hpp>
 #include <lrvb/model/functionals.hpp>
+#include <lrvb/model/mixture_model.hpp>
 #include <lrvb/model/multilinear_model.hpp>
 #include <lrvb/response/linear_response.hpp>

@@ -7,10 +7,11 @@
 
 #include <lrvb/data/csv.hpp>
 
+#include <fast_float/fast_float.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fast_float/fast_float.h>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>

@@ -1,8 +1,9 @@
 #include "data/csv_record.hpp"
 
+#include <fast_float/fast_float.h>
+
 #include <algorithm>
 #include <cmath>
-#include <fast_float/fast_float.h>
 #include <system_error>
 
 namespace lrvb::detail {

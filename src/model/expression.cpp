@@ -151,12 +151,27 @@ MatrixParameter scaled(const Expression& scale, const MatrixParameter& matrix) {
     return result;
 }
 
-SimplexParameter::SimplexParameter(const Vector& constants) {
-    for (Index k = 0; k < constants.size(); ++k) {
-        detail::require_positive("probabilities", fmt::format("p[{}]", k + 1), constants[k]);
-        logs_.emplace_back(std::log(constants[k]));
+SimplexParameter::SimplexParameter(const Vector& constants)
+    : SimplexParameter(std::vector<Expression>(constants.begin(), constants.end())) {}
+
+SimplexParameter::SimplexParameter(const std::vector<Expression>& constants) {
+    double total = 0.0;
+    for (std::size_t k = 0; k < constants.size(); ++k) {
+        Constant p = 0.0;
+        for (const Expression::Term& term : constants[k].terms()) {
+            if (!term.atoms.empty()) {
+                throw std::invalid_argument(fmt::format(
+                    "probabilities: p[{}] depends on a variable, but must be a constant; use a Dirichlet variable "
+                    "for all of them instead",
+                    k + 1));
+            }
+            p += term.coefficient;
+        }
+        detail::require_positive("probabilities", fmt::format("p[{}]", k + 1), p.value());
+        total += p.value();
+        const Constant logarithm = p.mapped(std::log(p.value()), 1.0 / p.value());
+        logs_.emplace_back(std::vector<Expression::Term>{{logarithm, {}}}, constants[k].model());
     }
-    const double total = constants.sum();
     if (!(std::abs(total - 1.0) <= 1e-9)) {
         throw std::invalid_argument(
             fmt::format("probabilities add up to {}, but must add up to one; divide them by their sum", total));

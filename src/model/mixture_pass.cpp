@@ -2,10 +2,11 @@
 
 #include "model/mixture_kernels.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <cmath>
 
 namespace lrvb::detail {
 

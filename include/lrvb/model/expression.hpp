@@ -232,13 +232,15 @@ class LRVB_EXPORT MatrixParameter {
 
 LRVB_EXPORT MatrixParameter scaled(const Expression& scale, const MatrixParameter& matrix);
 
-/// Probabilities of labels in a parameter slot: positive constants that add up to one, or a Dirichlet variable.
+/// Probabilities of labels in a parameter slot: positive constants or hyperparameters that add up to one, or a
+/// Dirichlet variable.
 class LRVB_EXPORT SimplexParameter {
   public:
     SimplexParameter(const Vector& constants);
     template <class Derived>
     SimplexParameter(const Eigen::MatrixBase<Derived>& constants) : SimplexParameter(Vector(constants)) {}
     SimplexParameter(std::initializer_list<double> constants);
+    SimplexParameter(const std::vector<Expression>& constants);
     SimplexParameter(const Variable<family::Dirichlet>& variable);
 
     Index size() const { return static_cast<Index>(logs_.size()); }

@@ -14,7 +14,7 @@ namespace lrvb {
 
 /// What a response is asked about: linear combinations of statistics. Written as expressions in the model's variables
 /// ({mu[0] - mu[1], log(tau)}), by the names of statistics ({"mu[1]", "log_tau"}), by their positions, or as the
-/// columns of a matrix of weights.
+/// columns of a matrix of weights. Handles and positions count from 0, names from 1.
 class LRVB_EXPORT Functionals {
   public:
     /// weightsᵀ T + constants: one column of weights over the stacked statistics for each functional.
