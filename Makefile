@@ -24,6 +24,7 @@ picture: build/release/build.ninja
 bench: build/release/build.ninja
 	@cmake --build --preset release
 	@build/release/bench/scale
+	@build/release/bench/mixture
 
 asan: build/asan/build.ninja
 	@cmake --build --preset asan

@@ -6,6 +6,8 @@
 
 #include <Eigen/Cholesky>
 
+#include <utility>
+
 namespace lrvb {
 namespace {
 
@@ -27,9 +29,10 @@ SparseMatrix random_sparse(Index size, double density, Random& random) {
 }
 
 TEST(SparseLdl, SolvesWhatDenseCholeskySolves) {
-    for (const Index size : {1, 2, 7, 40, 120}) {
+    for (const auto& [size, density] : {std::pair{Index{1}, 0.1}, std::pair{Index{7}, 0.1}, std::pair{Index{40}, 0.1},
+                                        std::pair{Index{120}, 0.1}, std::pair{Index{150}, 0.9}}) {
         Random random(3, static_cast<std::uint64_t>(size));
-        const SparseMatrix lower = random_sparse(size, 0.1, random);
+        const SparseMatrix lower = random_sparse(size, density, random);
         SparseLdl ldl(std::make_shared<const SymbolicLdl>(lower));
         ASSERT_FALSE(ldl.factorise(lower.valuePtr()).has_value());
         const Matrix dense = Matrix(SparseMatrix(lower.selfadjointView<Eigen::Lower>()));
@@ -68,10 +71,21 @@ TEST(SparseLdl, NamesThePivotThatIsNotPositive) {
     EXPECT_FALSE(ldl.factorise(lower.valuePtr()).has_value());
 }
 
+TEST(SparseLdl, NamesThePivotOfADenseMatrixToo) {
+    Random random(6);
+    SparseMatrix lower = random_sparse(100, 1.0, random);
+    SparseLdl ldl(std::make_shared<const SymbolicLdl>(lower));
+    ASSERT_TRUE(ldl.symbolic().is_dense());
+    EXPECT_FALSE(ldl.factorise(lower.valuePtr()).has_value());
+    lower.coeffRef(70, 70) = -1.0;
+    EXPECT_EQ(ldl.factorise(lower.valuePtr()), std::optional<Index>(70));
+}
+
 TEST(SelectedInverse, EqualsTheDenseInverseOnThePattern) {
-    for (const Index size : {1, 3, 20, 80}) {
+    for (const auto& [size, density] : {std::pair{Index{1}, 0.1}, std::pair{Index{3}, 0.1}, std::pair{Index{20}, 0.1},
+                                        std::pair{Index{80}, 0.08}, std::pair{Index{90}, 0.9}}) {
         Random random(5, static_cast<std::uint64_t>(size));
-        const SparseMatrix lower = random_sparse(size, 0.08, random);
+        const SparseMatrix lower = random_sparse(size, density, random);
         SparseLdl ldl(std::make_shared<const SymbolicLdl>(lower));
         ASSERT_FALSE(ldl.factorise(lower.valuePtr()).has_value());
         const SelectedInverse selected(ldl);

@@ -7,6 +7,12 @@ namespace lrvb::detail {
 
 SelectedInverse::SelectedInverse(const SparseLdl& factor)
     : factor_(factor), diagonal_(factor.pivots().size()), below_(factor.values().size(), 0.0) {
+    if (factor.symbolic().is_dense()) {
+        const Index size = factor.symbolic().size();
+        const Matrix root = factor.dense().triangularView<Eigen::Lower>().solve(Matrix::Identity(size, size));
+        dense_ = root.transpose() * root;
+        return;
+    }
     const std::vector<int>& starts = factor.symbolic().column_starts();
     const std::vector<int>& rows = factor.rows();
     const std::vector<double>& values = factor.values();
@@ -36,6 +42,7 @@ SelectedInverse::SelectedInverse(const SparseLdl& factor)
 }
 
 double SelectedInverse::operator()(Index i, Index j) const {
+    if (dense_.size() > 0) return dense_(i, j);
     const std::vector<int>& permuted_of = factor_.symbolic().permuted_of();
     int row = permuted_of[static_cast<std::size_t>(i)];
     int column = permuted_of[static_cast<std::size_t>(j)];

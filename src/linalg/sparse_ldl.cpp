@@ -1,15 +1,46 @@
 #include "linalg/sparse_ldl.hpp"
 
+#include <Eigen/Cholesky>
 #include <Eigen/OrderingMethods>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace lrvb::detail {
 
-SymbolicLdl::SymbolicLdl(const SparseMatrix& lower_pattern) {
+namespace {
+
+constexpr Index kDenseFrom = 64;
+
+// A pivot that rounding alone could have made positive is no evidence of a maximum.
+double pivot_noise(double diagonal) {
+    return 16.0 * std::numeric_limits<double>::epsilon() * std::max(1.0, std::abs(diagonal));
+}
+
+bool nearly_full(const SparseMatrix& lower_pattern) {
+    const Index n = lower_pattern.rows();
+    return n >= kDenseFrom && 4 * lower_pattern.nonZeros() >= n * (n + 1);  // half of the triangle
+}
+
+}  // namespace
+
+SymbolicLdl::SymbolicLdl(const SparseMatrix& lower_pattern) : is_dense_(nearly_full(lower_pattern)) {
+    if (is_dense_) {
+        original_of_.resize(static_cast<std::size_t>(lower_pattern.rows()));
+        std::iota(original_of_.begin(), original_of_.end(), 0);
+        permuted_of_ = original_of_;
+        for (int column = 0; column < lower_pattern.outerSize(); ++column) {
+            for (SparseMatrix::InnerIterator entry(lower_pattern, column); entry; ++entry) {
+                dense_rows_.push_back(static_cast<int>(entry.row()));
+                dense_columns_.push_back(column);
+            }
+        }
+        column_starts_.assign(original_of_.size() + 1, 0);
+        return;
+    }
     order(lower_pattern);
     permute(lower_pattern);
     eliminate();
@@ -88,6 +119,7 @@ SparseLdl::SparseLdl(std::shared_ptr<const SymbolicLdl> symbolic)
 // Up-looking: row k of L solves L(0:k, 0:k) D y = A(0:k, k), along the pattern that the elimination tree gives.
 std::optional<Index> SparseLdl::factorise(const double* lower_values) {
     const SymbolicLdl& symbolic = *symbolic_;
+    if (symbolic.is_dense_) return factorise_dense(lower_values);
     const std::size_t n = pivots_.size();
     std::vector<double> upper(symbolic.upper_rows_.size());
     for (std::size_t e = 0; e < upper.size(); ++e) {
@@ -135,15 +167,36 @@ std::optional<Index> SparseLdl::factorise(const double* lower_values) {
             values_[static_cast<std::size_t>(end)] = entry;
             ++filled[i];
         }
-        // A pivot that rounding alone could have made positive is no evidence of a maximum.
-        const double noise = 16.0 * std::numeric_limits<double>::epsilon() * std::max(1.0, std::abs(diagonal));
-        if (!(pivot > noise) || !std::isfinite(pivot)) return symbolic.original_of_[k];
+        if (!(pivot > pivot_noise(diagonal)) || !std::isfinite(pivot)) return symbolic.original_of_[k];
         pivots_[k] = pivot;
     }
     return std::nullopt;
 }
 
+std::optional<Index> SparseLdl::factorise_dense(const double* lower_values) {
+    const SymbolicLdl& symbolic = *symbolic_;
+    dense_ = Matrix::Zero(symbolic.size(), symbolic.size());
+    for (std::size_t e = 0; e < symbolic.dense_rows_.size(); ++e) {
+        dense_(symbolic.dense_rows_[e], symbolic.dense_columns_[e]) = lower_values[e];
+    }
+    const Vector diagonal = dense_.diagonal();
+    // The function behind Eigen::LLT, which also says where it failed.
+    const Index failed = Eigen::internal::llt_inplace<double, Eigen::Lower>::blocked(dense_);
+    if (failed >= 0) return failed;
+    for (Index i = 0; i < dense_.rows(); ++i) {
+        const double pivot = dense_(i, i) * dense_(i, i);
+        if (!(pivot > pivot_noise(diagonal[i])) || !std::isfinite(pivot)) return i;
+        pivots_[static_cast<std::size_t>(i)] = pivot;
+    }
+    return std::nullopt;
+}
+
 Vector SparseLdl::solve(const Vector& right_hand_side) const {
+    if (symbolic_->is_dense_) {
+        Vector solution = dense_.triangularView<Eigen::Lower>().solve(right_hand_side);
+        dense_.triangularView<Eigen::Lower>().transpose().solveInPlace(solution);
+        return solution;
+    }
     const std::size_t n = pivots_.size();
     const std::vector<int>& starts = symbolic_->column_starts_;
     Vector x(static_cast<Index>(n));

@@ -9,6 +9,9 @@
 /// Sparse A = Pᵀ L D Lᵀ P for symmetric positive definite A, in two phases: the symbolic one (fill-reducing order,
 /// elimination tree, pattern of L) depends on A's pattern only and is shared by all factorisations of that pattern; the
 /// numeric one stops at the first pivot that is not positive and says which it was. L is unit lower triangular.
+///
+/// Where the pattern is nearly full there is nothing to reduce, and the factorisation is a dense blocked Cholesky in
+/// A's own order.
 namespace lrvb::detail {
 
 class SymbolicLdl {
@@ -16,7 +19,8 @@ class SymbolicLdl {
     /// `lower_pattern` is the lower triangle of A, diagonal included; its values are not read.
     explicit SymbolicLdl(const SparseMatrix& lower_pattern);
 
-    Index size() const { return static_cast<Index>(parent_.size()); }
+    Index size() const { return static_cast<Index>(original_of_.size()); }
+    bool is_dense() const { return is_dense_; }
     /// Non-zeros of L below the diagonal.
     Index fill() const { return static_cast<Index>(column_starts_.back()); }
 
@@ -33,6 +37,9 @@ class SymbolicLdl {
     void permute(const SparseMatrix& lower_pattern);
     void eliminate();
 
+    bool is_dense_;
+    std::vector<int> dense_rows_;  // row and column of A's entries, where it is dense
+    std::vector<int> dense_columns_;
     std::vector<int> original_of_;
     std::vector<int> permuted_of_;
     // Upper triangle of the permuted matrix by columns; entry e of A's lower triangle stands at slot_of_[e].
@@ -60,12 +67,17 @@ class SparseLdl {
     const std::vector<int>& rows() const { return rows_; }
     const std::vector<double>& values() const { return values_; }
     const std::vector<double>& pivots() const { return pivots_; }
+    /// The Cholesky factor, where the pattern is dense.
+    const Matrix& dense() const { return dense_; }
 
   private:
+    std::optional<Index> factorise_dense(const double* lower_values);
+
     std::shared_ptr<const SymbolicLdl> symbolic_;
     std::vector<int> rows_;
     std::vector<double> values_;
     std::vector<double> pivots_;
+    Matrix dense_;
 };
 
 }  // namespace lrvb::detail
