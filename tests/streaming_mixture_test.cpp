@@ -1,8 +1,11 @@
 // The streaming mixture: against the general model with explicit indicators, against refits, and at its edges.
 
 #include "mixture_with_indicators.hpp"
+#include "model/mixture_components.hpp"
+#include "model/mixture_pass.hpp"
 #include "support.hpp"
 
+#include <lrvb/data/csv.hpp>
 #include <lrvb/data/table.hpp>
 #include <lrvb/fit/mixture_fit.hpp>
 #include <lrvb/testing/model_battery.hpp>
@@ -302,20 +305,53 @@ TEST(StreamingMixture, FixedPartsAreHeldAndComponentsOrdered) {
 
 TEST(StreamingMixture, SkippingNegligibleRowsIsWithinItsBound) {
     const Matrix x = clustered_rows(3000, 3, 14);
-    MixtureSpecification specification = specification_of(3, 3);
-    specification.skip_below = 0.0;
-    const MixtureFit all = fit_mixture(table(x), specification, tight());
-    for (const double threshold : {1e-14, 1e-8}) {
-        specification.skip_below = threshold;
-        const MixtureModel model(table(x), specification);
-        const SparseMatrix exact = all.model->expand(all.optimum.state.mean, Order::hessian).hessian;
-        const SparseMatrix skipped = model.expand(all.optimum.state.mean, Order::hessian).hessian;
-        const double error = (Matrix(exact) - Matrix(skipped)).cwiseAbs().maxCoeff();
-        EXPECT_LT(error, 1e5 * threshold * static_cast<double>(x.rows())) << threshold;
+    const MixtureSpecification specification = specification_of(3, 3);
+    const MixtureFit fitted = fit_mixture(table(x), specification);
+    const detail::MixtureComponents parts(3, true, 3);
+    const Matrix theta = parts.theta(fitted.optimum.state.mean);
+    const detail::RowFormat format{3, false, true, fitted.model->centre(), fitted.model->scale().cwiseInverse()};
+    const auto pass = [&](double skip_below) {
+        return detail::mixture_pass(*table(x), x.rows(), format, theta, {true, 1, skip_below});
+    };
+    const detail::PassSums all = pass(0.0);
+    EXPECT_EQ(all.skipped, 0.0);
+    for (const double threshold : {1e-14, 1e-8, 1e-4}) {
+        const detail::PassSums some = pass(threshold);
+        double error = 0.0;
+        for (std::size_t p = 0; p < all.pairs.size(); ++p) {
+            error = std::max(error, (all.pairs[p] - some.pairs[p]).cwiseAbs().maxCoeff());
+        }
+        const double rounding = 1e-12 * all.pairs[0].cwiseAbs().maxCoeff();
+        EXPECT_LE(error, some.skipped + rounding) << threshold;
+        EXPECT_LT(some.skipped, 1e3 * threshold * static_cast<double>(x.rows())) << threshold;
         if (threshold > 1e-10) {
             EXPECT_GT(error, 0.0) << "nothing was skipped";
         }
     }
+}
+
+TEST(StreamingMixture, AFileGivesTheSameBitsAsATable) {
+    const Vector x = test::read_column("mixture3.csv", "x");
+    const std::vector<std::string> columns{"x"};
+    const auto file = std::make_shared<CsvSource>(std::string(LRVB_DATA_DIR) + "/mixture3.csv", columns);
+    const MixtureFit streamed = fit_mixture(file, specification_of(3, 1));
+    const MixtureFit resident = fit_mixture(table(x), specification_of(3, 1));
+    EXPECT_EQ(streamed.optimum.state.mean, resident.optimum.state.mean);
+    EXPECT_EQ(streamed.optimum.bound, resident.optimum.bound);
+}
+
+TEST(StreamingMixture, SaysWhetherItsStartsAgree) {
+    const Vector x = test::read_column("mixture3.csv", "x");
+    const MixtureFit many = fit_mixture(table(x), specification_of(3, 1));
+    EXPECT_EQ(many.start_bounds.size(), 16U);
+    EXPECT_EQ(many.finalists, 4);
+    EXPECT_GE(many.finalists_at_best, 1);
+    EXPECT_LE(many.finalists_at_best, many.finalists);
+    MixtureFitOptions options;
+    options.fit.restarts = 1;
+    const MixtureFit one = fit_mixture(table(x), specification_of(3, 1), options);
+    EXPECT_EQ(one.finalists, 1);
+    EXPECT_LE(one.optimum.bound, many.optimum.bound + 1e-6);
 }
 
 TEST(StreamingMixture, LargeDataIsPassedOverAFewTimes) {

@@ -13,16 +13,18 @@ namespace lrvb {
 
 namespace {
 
-constexpr Index kGrowth = 16;              // of one sample to the next
+constexpr Index kGrowth = 32;              // of one sample to the next
 constexpr Index kLargestSample = 1 << 20;  // so that memory does not grow with the data
 constexpr int kFirstRound = 10;            // sweeps of the tournament's first round; doubles as starts drop out
+constexpr Index kNearEnough = 8;           // the last sample is at least this part of the data, or the largest
 constexpr std::size_t kFinalists = 4;      // that are fitted
+constexpr double kSameBound = 1e-2;        // bounds of one optimum, fitted that loosely
 constexpr double kSampleTolerance = 1e-2;  // of a fit that is only a start for the next
 
 std::vector<Index> sample_sizes(Index rows, Index first) {
     std::vector<Index> sizes;
     if (rows <= 2 * first) return sizes;
-    for (Index size = first; sizes.empty() || sizes.back() < rows / kGrowth; size *= kGrowth) {
+    for (Index size = first; sizes.empty() || sizes.back() < rows / kNearEnough; size *= kGrowth) {
         sizes.push_back(std::min(size, kLargestSample));
         if (size >= kLargestSample) break;
     }
@@ -152,7 +154,11 @@ class MixtureFitter {
             entrant.state = std::move(optimum.state);
             entrant.bound = optimum.bound;
         }
-        keep_best(1);
+        result_.finalists = static_cast<int>(entrants.size());
+        keep_best(entrants.size());
+        for (const Entrant& entrant : entrants) {
+            if (entrant.bound >= entrants.front().bound - kSameBound) ++result_.finalists_at_best;
+        }
         return model.ordered(entrants.front().state);
     }
 

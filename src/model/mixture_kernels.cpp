@@ -42,6 +42,9 @@ SoftmaxSums Softmax(double* scores, const double* weights, std::size_t rows, std
     const Lanes d;
     Batch log_sum = hn::Zero(d);
     Batch magnitude = hn::Zero(d);
+    Batch product = hn::Set(d, 1.0);
+    constexpr int kFactors = 16;  // far from overflow for any number of components that fits in a cache
+    int factors = 0;
     for (std::size_t k = 0; k < components && rows < kBlockRows; ++k) {
         std::size_t i = (rows + hn::Lanes(d) - 1) / hn::Lanes(d) * hn::Lanes(d);
         for (; i < kBlockRows; i += hn::Lanes(d)) hn::StoreU(hn::Zero(d), d, scores + k * kBlockRows + i);
@@ -64,11 +67,25 @@ SoftmaxSums Softmax(double* scores, const double* weights, std::size_t rows, std
             double* place = scores + k * kBlockRows + i;
             hn::StoreU(hn::Mul(hn::LoadU(d, place), scale), d, place);
         }
-        const Batch row = hn::IfThenElseZero(inside, hn::Add(largest, hn::Log(d, total)));
-        const Batch weight = weights_at(d, weights, i);
-        log_sum = hn::MulAdd(weight, row, log_sum);
-        magnitude = hn::MulAdd(weight, hn::Abs(row), magnitude);
+        largest = hn::IfThenElseZero(inside, largest);
+        total = hn::IfThenElse(inside, total, hn::Set(d, 1.0));
+        if (weights == nullptr) {
+            // Totals lie between 1 and K: logarithms of their products are as good as sums of logarithms, and fewer.
+            product = hn::Mul(product, total);
+            if (++factors == kFactors) {
+                log_sum = hn::Add(log_sum, hn::Log(d, product));
+                product = hn::Set(d, 1.0);
+                factors = 0;
+            }
+            log_sum = hn::Add(log_sum, largest);
+            magnitude = hn::Add(magnitude, hn::Abs(largest));
+        } else {
+            const Batch weight = hn::LoadU(d, weights + i);
+            log_sum = hn::MulAdd(weight, hn::Add(largest, hn::Log(d, total)), log_sum);
+            magnitude = hn::MulAdd(weight, hn::Abs(largest), magnitude);
+        }
     }
+    log_sum = hn::Add(log_sum, hn::Log(d, product));
     return {hn::GetLane(hn::SumOfLanes(d, log_sum)), hn::GetLane(hn::SumOfLanes(d, magnitude))};
 }
 

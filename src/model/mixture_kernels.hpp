@@ -14,7 +14,7 @@ void quadratic_scores(const double* x, std::size_t rows, std::size_t components,
 
 struct SoftmaxSums {
     double log_sum = 0.0;    // Σ w log Σ_k exp score
-    double magnitude = 0.0;  // Σ w |log Σ_k exp score|
+    double magnitude = 0.0;  // Σ w |largest score|: the size of what was added
 };
 
 /// Scores to responsibilities, in place; rows beyond `rows` get zero.

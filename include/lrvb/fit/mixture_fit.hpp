@@ -43,6 +43,10 @@ struct MixtureFit {
     Index passes = 0;
     /// The bound on the first sample that each start of the tournament had when it left it.
     std::vector<double> start_bounds;
+    /// Starts that were fitted to the end, and how many of them reached the best bound among them: where few did, more
+    /// restarts may find a better optimum.
+    int finalists = 0;
+    int finalists_at_best = 0;
 };
 
 /// Components come out in ascending order of their first mean.
