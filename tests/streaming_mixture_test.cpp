@@ -332,8 +332,7 @@ TEST(StreamingMixture, SkippingNegligibleRowsIsWithinItsBound) {
 
 TEST(StreamingMixture, AFileGivesTheSameBitsAsATable) {
     const Vector x = test::read_column("mixture3.csv", "x");
-    const std::vector<std::string> columns{"x"};
-    const auto file = std::make_shared<CsvSource>(std::string(LRVB_DATA_DIR) + "/mixture3.csv", columns);
+    const auto file = std::make_shared<CsvSource>(std::string(LRVB_DATA_DIR) + "/mixture3.csv");
     const MixtureFit streamed = fit_mixture(file, specification_of(3, 1));
     const MixtureFit resident = fit_mixture(table(x), specification_of(3, 1));
     EXPECT_EQ(streamed.optimum.state.mean, resident.optimum.state.mean);
