@@ -2,6 +2,7 @@
 
 #include "model/mixture_kernels.hpp"
 
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
@@ -236,6 +237,9 @@ Matrix features_of(const Matrix& standardised, const RowFormat& format) {
 
 PassSums mixture_pass(RowSource& source, Index rows, const RowFormat& format, const Matrix& theta,
                       const PassOptions& options) {
+    // So that more threads than cores are what the caller gets, as asked.
+    using oneapi::tbb::global_control;
+    const global_control allowed(global_control::max_allowed_parallelism, static_cast<std::size_t>(options.threads));
     if (format.columns == 1) return UnivariatePass(format, theta, options)(source, rows);
     return MultivariatePass(format, theta, options)(source, rows);
 }
