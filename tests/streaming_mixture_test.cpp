@@ -430,8 +430,15 @@ TEST(StreamingMixture, DataThatCannotBeFittedEndsInASentence) {
         {"constant column", [&] { fit_rows(constant, 2); }, "column 2 is constant (3)"},
         {"more components than rows", [&] { fit_rows(x.head(4), 5); },
          "4 rows with weight are fewer than 5 components"},
-        {"outlier", [&] { fit_rows(outlier, 2); }, "too far for its variance"},
+        {"outlier", [&] { fit_rows(outlier, 2); }, "too far or too near for squares"},
         {"no components", [&] { fit_rows(x, 0); }, "components is 0"},
+        {"prior that is no matrix",
+         [&] {
+             MixtureSpecification specification = specification_of(2, 2);
+             specification.prior->inverse_scale = Matrix{{1.0, 2.0}, {2.0, 1.0}};
+             fit_mixture(table(constant), specification);
+         },
+         "inverse_scale is not a positive definite matrix"},
         {"negative weight",
          [&] {
              MixtureSpecification specification = specification_of(2, 1);
@@ -448,6 +455,30 @@ TEST(StreamingMixture, DataThatCannotBeFittedEndsInASentence) {
             EXPECT_NE(std::string(error.what()).find(bad.says), std::string::npos) << bad.name << ": " << error.what();
         }
     }
+}
+
+TEST(StreamingMixture, ARowWithoutWeightIsNotThereWhateverItHolds) {
+    const Vector x = test::three_component_rows(300, 19);
+    Matrix weighted(301, 2);
+    weighted << Vector::Constant(301, 1e300), Vector::Zero(301);
+    weighted.col(0).tail(300) = x;
+    weighted.col(1).tail(300).setOnes();
+    MixtureSpecification specification;
+    specification.components = 3;
+    const MixtureFit plain = fit_mixture(table(x), specification, tight());
+    specification.weighted = true;
+    const MixtureFit with_ghost = fit_mixture(table(weighted), specification, tight());
+    EXPECT_NEAR(with_ghost.optimum.bound, plain.optimum.bound, 1e-9);
+}
+
+TEST(StreamingMixture, ASampleThatMissesWhatIsRareIsNotTakenForTheData) {
+    Random random(20);
+    Matrix x(100000, 2);
+    for (Index n = 0; n < x.rows(); ++n) {
+        x(n, 0) = (n % 2 == 0 ? -3.0 : 3.0) + random.normal();
+        x(n, 1) = n % 12500 == 0 ? 1.0 + random.normal() : 0.0;
+    }
+    EXPECT_NO_THROW(fit_mixture(table(x), specification_of(2, 2)));
 }
 
 TEST(StreamingMixture, FewerDistinctValuesThanComponentsStillHasAnAnswer) {

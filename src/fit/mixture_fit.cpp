@@ -16,6 +16,7 @@ namespace {
 constexpr Index kGrowth = 32;              // of one sample to the next
 constexpr Index kLargestSample = 1 << 20;  // so that memory does not grow with the data
 constexpr int kFirstRound = 10;            // sweeps of the tournament's first round; doubles as starts drop out
+constexpr Index kRowsPerComponent = 100;   // of the first sample, at least
 constexpr Index kNearEnough = 8;           // the last sample is at least this part of the data, or the largest
 constexpr std::size_t kFinalists = 4;      // that are fitted
 constexpr double kSameBound = 1e-2;        // bounds of one optimum, fitted that loosely
@@ -38,14 +39,15 @@ std::vector<std::vector<double>> draw_samples(RowSource& source, const MixtureMo
     std::vector<std::vector<double>> samples(sizes.size());
     if (sizes.empty()) return samples;
     const Index width = source.columns();
-    const double rows = static_cast<double>(model.rows());
+    const double rows = static_cast<double>(model.used_rows());
     Random random(seed, std::numeric_limits<std::uint64_t>::max());
     std::vector<double> buffer(static_cast<std::size_t>(16384 * width));
     source.rewind();
     while (const Index count = source.read(buffer.data(), 16384)) {
         for (Index i = 0; i < count; ++i) {
-            const double u = random.uniform() * rows;
             const double* row = buffer.data() + i * width;
+            if (weighted && row[width - 1] == 0.0) continue;
+            const double u = random.uniform() * rows;
             for (std::size_t s = 0; s < sizes.size(); ++s) {
                 if (u >= static_cast<double>(sizes[s])) continue;
                 samples[s].insert(samples[s].end(), row, row + width);
@@ -68,14 +70,15 @@ class MixtureFitter {
     MixtureFit run() {
         detail::require_at_least("fit_mixture", "sample_rows", options_.sample_rows, 1);
         detail::require_at_least("fit_mixture", "restarts", options_.fit.restarts, 1);
-        const std::vector<Index> sizes = sample_sizes(model_->rows(), options_.sample_rows);
+        const Index first = std::max(options_.sample_rows, kRowsPerComponent * model_->components());
+        const std::vector<Index> sizes = sample_sizes(model_->used_rows(), first);
         std::vector<std::vector<double>> samples =
             draw_samples(*source_, *model_, specification_.weighted, sizes, options_.fit.seed);
         if (samples.empty()) {
             const State winner = tournament(*model_);
-            const Index before = model_->passes();
+            result_.start_passes = model_->passes();
             finish(winner);
-            result_.passes = model_->passes() - before;
+            result_.passes = model_->passes() - result_.start_passes;
             return std::move(result_);
         }
         State state;
@@ -99,6 +102,7 @@ class MixtureFitter {
     FitOptions quick() const {
         FitOptions options;
         options.tolerance = std::max(options_.fit.tolerance, kSampleTolerance);
+        options.max_iterations = options_.fit.max_iterations;
         return options;
     }
 
@@ -121,7 +125,21 @@ class MixtureFitter {
         State state;
         double bound;
         std::size_t number;
+        bool converged = false;
     };
+
+    // A start that fails is out of the race; it does not end it.
+    static void run(const MixtureModel& model, int sweeps, Entrant& entrant) {
+        try {
+            for (int i = 0; i < sweeps; ++i) {
+                const double entropy = detail::entropy_of(model.layout(), entrant.state).value;
+                entrant.bound = model.sweep(entrant.state).value + entropy;
+            }
+        } catch (const ImproperConditional&) {
+            entrant.bound = -std::numeric_limits<double>::infinity();
+        }
+        if (!std::isfinite(entrant.bound)) entrant.bound = -std::numeric_limits<double>::infinity();
+    }
 
     // All starts run a few sweeps; the better half runs twice as many more; and so on. The last few are fitted, and the
     // best bound wins.
@@ -129,7 +147,7 @@ class MixtureFitter {
         std::vector<Entrant> entrants;
         for (int r = 0; r < options_.fit.restarts; ++r) {
             Random random(options_.fit.seed, static_cast<std::uint64_t>(r));
-            entrants.push_back({clamped(model, model.start(random)), 0.0, entrants.size()});
+            entrants.push_back({clamped(model, model.start(random)), 0.0, entrants.size(), false});
         }
         result_.start_bounds.assign(entrants.size(), 0.0);
         const auto keep_best = [&](std::size_t count) {
@@ -140,10 +158,7 @@ class MixtureFitter {
         };
         for (int sweeps = kFirstRound; entrants.size() > kFinalists; sweeps *= 2) {
             for (Entrant& entrant : entrants) {
-                for (int i = 0; i < sweeps; ++i) {
-                    const double entropy = detail::entropy_of(model.layout(), entrant.state).value;
-                    entrant.bound = model.sweep(entrant.state).value + entropy;
-                }
+                run(model, sweeps, entrant);
             }
             keep_best(std::max(kFinalists, (entrants.size() + 1) / 2));
         }
@@ -152,12 +167,14 @@ class MixtureFitter {
             options.initial = std::move(entrant.state);
             Optimum optimum = fit(model, options);
             entrant.state = std::move(optimum.state);
-            entrant.bound = optimum.bound;
+            entrant.bound = optimum.converged() ? optimum.bound : std::min(optimum.bound, entrant.bound);
+            entrant.converged = optimum.converged();
         }
         result_.finalists = static_cast<int>(entrants.size());
         keep_best(entrants.size());
         for (const Entrant& entrant : entrants) {
-            if (entrant.bound >= entrants.front().bound - kSameBound) ++result_.finalists_at_best;
+            const bool at_best = entrant.converged && entrant.bound >= entrants.front().bound - kSameBound;
+            if (at_best) ++result_.finalists_at_best;
         }
         return model.ordered(entrants.front().state);
     }
@@ -197,6 +214,7 @@ class MixtureFitter {
             if (fixed.precisions) {
                 const Matrix& given = (*fixed.precisions)[static_cast<std::size_t>(k)];
                 detail::require_size("fixed precisions", "rows of a matrix", given.rows(), columns);
+                detail::require_size("fixed precisions", "columns of a matrix", given.cols(), columns);
                 const Matrix inner = scale.asDiagonal() * given * scale.asDiagonal();
                 if (model.has_full_covariances()) {
                     hold(model.precision(k, 0), half_vector(inner));
@@ -218,7 +236,7 @@ class MixtureFitter {
         result_.optimum = fit(*model_, options);
         // Components that passed each other on the way change places, and one more look makes the optimum theirs.
         const State ordered = model_->ordered(result_.optimum.state);
-        if (ordered.mean != result_.optimum.state.mean) {
+        if (result_.optimum.converged() && ordered.mean != result_.optimum.state.mean) {
             options.initial = ordered;
             result_.optimum = fit(*model_, options);
         }

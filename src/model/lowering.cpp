@@ -178,7 +178,7 @@ Constant Lowering::constant(const Expression& expression, const std::string& rol
 }
 
 Constant Lowering::positive_constant(const Expression& expression, const std::string& role) const {
-    const Constant number = constant(expression, role);
+    Constant number = constant(expression, role);
     if (!(number.value() > 0.0)) refuse(fmt::format("the {} is {}, but must be positive", role, number.value()));
     return number;
 }

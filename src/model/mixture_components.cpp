@@ -132,7 +132,7 @@ Matrix MixtureComponents::plug_in_theta(const State& state) const {
             if (state.clamped[static_cast<std::size_t>(variable)]) continue;
             layout_.segment(point, variable) = std::visit(
                 [&]<class F>(const F& family) -> Vector {
-                    const Vector own = layout_.segment(state.mean, variable);
+                    Vector own = layout_.segment(state.mean, variable);
                     if constexpr (std::is_same_v<F, family::MvNormal>) return family.statistic(own.head(columns_));
                     if constexpr (std::is_same_v<F, family::Wishart>) return family.statistic(own.head(own.size() - 1));
                     if constexpr (std::is_same_v<F, family::Normal> || std::is_same_v<F, family::Gamma>) {
@@ -157,9 +157,27 @@ Vector MixtureComponents::own_gradient(const Vector& own, const Vector& sums) co
 }
 
 Vector MixtureComponents::gradient(const Vector& mean, const Matrix& sums) const {
+    return scattered([&](Index k) { return own_gradient(own_means(mean, k), sums.col(k)); });
+}
+
+Vector MixtureComponents::gradient_magnitude(const Vector& mean, const Matrix& sums) const {
+    return scattered([&](Index k) {
+        const Vector own = own_means(mean, k);
+        Vector result = Vector::Zero(own_size_);
+        for (const Term& term : terms_) {
+            const double weight = std::abs(term.coefficient * sums(term.feature, k));
+            if (term.a >= 0) result[term.a] += weight * (term.b < 0 ? 1.0 : std::abs(own[term.b]));
+            if (term.b >= 0) result[term.b] += weight * std::abs(own[term.a]);
+        }
+        return result;
+    });
+}
+
+template <class OwnOf>
+Vector MixtureComponents::scattered(OwnOf own_of) const {
     Vector result = Vector::Zero(layout_.size());
     for (Index k = 0; k < components_; ++k) {
-        const Vector own = own_gradient(own_means(mean, k), sums.col(k));
+        const Vector own = own_of(k);
         for (Index i = 0; i < own_size_; ++i) {
             const Index at = stacked_of_[static_cast<std::size_t>(k)][static_cast<std::size_t>(i)];
             if (at >= 0) result[at] += own[i];

@@ -33,6 +33,8 @@ class MixtureComponents {
 
     /// Σ_k ∇(s_k · θ_k) over the stacked means, with s_k the sums of the pass.
     Vector gradient(const Vector& mean, const Matrix& sums) const;
+    /// Σ|terms| of each entry of it.
+    Vector gradient_magnitude(const Vector& mean, const Matrix& sums) const;
     Vector block_gradient(const Vector& mean, Index component, const Vector& sums, Index variable) const;
     /// Lower triangle, dense.
     SparseMatrix hessian(const Vector& mean, const PassSums& sums) const;
@@ -53,6 +55,9 @@ class MixtureComponents {
     Vector own_means(const Vector& mean, Index component) const;
     Vector own_gradient(const Vector& own, const Vector& sums) const;
     Matrix jacobian(const Vector& own) const;
+    /// Own vectors of all components, stacked.
+    template <class OwnOf>
+    Vector scattered(OwnOf own_of) const;
 
     Index columns_;
     bool full_;

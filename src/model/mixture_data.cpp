@@ -13,21 +13,21 @@ namespace {
 constexpr Index kSampleRows = 4096;
 constexpr Index kReadRows = 16384;
 constexpr int kLloydRounds = 10;
+constexpr double kSmallestSd = 1e-70;  // of a column; its fourth power is still a number
 
 [[noreturn]] void refuse(const RowSource& source, const std::string& reason) {
     throw std::runtime_error(fmt::format("{}: {}", source.name(), reason));
 }
 
-// Weighted moments about the first row, so that an offset costs no digits; and a uniform sample.
+// Weighted moments and a uniform sample of the rows that have weight.
 class Summary {
   public:
     Summary(const RowSource& source, Index columns, bool weighted)
         : source_(source),
           columns_(columns),
           weighted_(weighted),
-          origin_(Vector::Zero(columns)),
-          first_(Vector::Zero(columns)),
-          second_(Vector::Zero(columns)),
+          mean_(Vector::Zero(columns)),
+          squares_(Vector::Zero(columns)),
           smallest_(Vector::Constant(columns, std::numeric_limits<double>::infinity())),
           largest_(-smallest_) {}
 
@@ -44,13 +44,13 @@ class Summary {
             refuse(source_, fmt::format("the weight of row {} is {}, but must be zero or more", rows_, weight));
         }
         if (weight == 0.0) return;
-        if (used_ == 0) std::copy(row, row + columns_, origin_.begin());
         ++used_;
         weight_ += weight;
+        // West's update of weighted moments: the order of the rows and an offset cost no digits.
         for (Index p = 0; p < columns_; ++p) {
-            const double shifted = row[p] - origin_[p];
-            first_[p] += weight * shifted;
-            second_[p] += weight * shifted * shifted;
+            const double off = row[p] - mean_[p];
+            mean_[p] += weight / weight_ * off;
+            squares_[p] += weight * off * (row[p] - mean_[p]);
             smallest_[p] = std::min(smallest_[p], row[p]);
             largest_[p] = std::max(largest_[p], row[p]);
         }
@@ -59,34 +59,26 @@ class Summary {
     }
 
     RowSummary finished(const MixtureSpecification& specification) const {
-        if (used_ < specification.components) {
-            refuse(source_, fmt::format("{} rows with weight are fewer than {} components; ask for fewer components",
-                                        used_, specification.components));
-        }
         RowSummary summary;
         summary.rows = rows_;
+        summary.used_rows = used_;
         summary.total_weight = weight_;
         summary.format.columns = columns_;
         summary.format.weighted = weighted_;
         summary.format.full = columns_ > 1 && specification.covariance == MixtureCovariance::full;
-        const Vector shift = first_ / weight_;
-        const Vector variance = second_ / weight_ - shift.cwiseAbs2();
-        for (Index p = 0; p < columns_; ++p) {
-            if (smallest_[p] == largest_[p]) {
-                refuse(source_, fmt::format("column {} is constant ({}); leave it out", p + 1, smallest_[p]));
-            }
-            if (!(std::isfinite(variance[p]) && variance[p] > 0.0)) {
-                refuse(source_,
-                       fmt::format("column {} runs from {} to {}, too far for its variance to be a number; remove the "
-                                   "outliers or take logarithms",
-                                   p + 1, smallest_[p], largest_[p]));
-            }
-        }
-        summary.format.centre = origin_ + shift;
-        summary.format.inverse_scale = variance.cwiseSqrt().cwiseInverse();
         if (specification.standardisation) {
             summary.format.centre = specification.standardisation->first;
             summary.format.inverse_scale = specification.standardisation->second.cwiseInverse();
+        } else {
+            if (used_ < specification.components) {
+                refuse(source_,
+                       fmt::format("{} rows with weight are fewer than {} components; ask for fewer components", used_,
+                                   specification.components));
+            }
+            if (!std::isfinite(weight_))
+                refuse(source_, "the weights add up to more than a number can hold; scale them down");
+            summary.format.centre = mean_;
+            summary.format.inverse_scale = standard_deviations(specification.prior.has_value()).cwiseInverse();
         }
         const Index kept = static_cast<Index>(sample_weights_.size());
         const Eigen::Map<const Matrix> columnwise(sample_.data(), columns_, kept);
@@ -97,6 +89,28 @@ class Summary {
     }
 
   private:
+    // A column without spread has no scale; where the prior does not ask for one, its unit will do.
+    Vector standard_deviations(bool constants_allowed) const {
+        Vector sds = (squares_ / weight_).cwiseSqrt();
+        for (Index p = 0; p < columns_; ++p) {
+            if (smallest_[p] == largest_[p]) {
+                if (!constants_allowed) {
+                    refuse(source_,
+                           fmt::format("column {} is constant ({}); leave it out, or give a prior in its units", p + 1,
+                                       smallest_[p]));
+                }
+                sds[p] = 1.0;
+            } else if (!(sds[p] > kSmallestSd && sds[p] < 1.0 / kSmallestSd)) {
+                refuse(source_,
+                       fmt::format(
+                           "column {} runs from {} to {}, too far or too near for squares to be numbers; change its "
+                           "unit, or remove the outliers",
+                           p + 1, smallest_[p], largest_[p]));
+            }
+        }
+        return sds;
+    }
+
     // Li's algorithm L: after the reservoir is full, the next row to enter it is drawn, and those before it are passed
     // by.
     void keep(const double* row, double weight) {
@@ -121,9 +135,8 @@ class Summary {
     Index rows_ = 0;
     Index used_ = 0;
     double weight_ = 0.0;
-    Vector origin_;
-    Vector first_;
-    Vector second_;
+    Vector mean_;
+    Vector squares_;
     Vector smallest_;
     Vector largest_;
     Random random_{0x6d697874757265};
@@ -140,6 +153,14 @@ RowSummary describe_rows(RowSource& source, const MixtureSpecification& specific
     require_at_least("mixture", "threads", specification.threads, 1);
     const Index columns = source.columns() - (specification.weighted ? 1 : 0);
     require_at_least("mixture", "columns", columns, 1);
+    if (specification.standardisation) {
+        require_size("mixture standardisation", "centre", specification.standardisation->first.size(), columns);
+        require_size("mixture standardisation", "scale", specification.standardisation->second.size(), columns);
+        require_finite("mixture standardisation", "centre", specification.standardisation->first);
+        for (const double scale : specification.standardisation->second) {
+            require_positive("mixture standardisation", "scale", scale);
+        }
+    }
     Summary summary(source, columns, specification.weighted);
     std::vector<double> buffer(static_cast<std::size_t>(kReadRows * source.columns()));
     source.rewind();

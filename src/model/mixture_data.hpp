@@ -11,6 +11,7 @@ namespace lrvb::detail {
 struct RowSummary {
     RowFormat format;
     Index rows = 0;
+    Index used_rows = 0;  // those with weight
     double total_weight = 0.0;
     /// A sample of rows, standardised, for starts.
     Matrix sample;

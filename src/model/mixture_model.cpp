@@ -26,6 +26,32 @@ std::string name_of(const std::string& base, Index columns, std::initializer_lis
     return columns == 1 ? base : detail::indexed(base, indices);
 }
 
+void require_positive_definite(std::string_view argument, const Matrix& matrix, Index columns) {
+    detail::require_size("mixture prior", fmt::format("rows of {}", argument), matrix.rows(), columns);
+    detail::require_size("mixture prior", fmt::format("columns of {}", argument), matrix.cols(), columns);
+    const bool symmetric = (matrix - matrix.transpose()).cwiseAbs().maxCoeff() <= 1e-12 * matrix.cwiseAbs().maxCoeff();
+    if (!symmetric || matrix.llt().info() != Eigen::Success) {
+        throw std::invalid_argument(fmt::format("mixture prior: {} is not a positive definite matrix", argument));
+    }
+}
+
+void validate(const MixturePrior& prior, Index columns, bool full) {
+    detail::require_positive("mixture prior", "alpha", prior.alpha);
+    detail::require_size("mixture prior", "mean", prior.mean.size(), columns);
+    detail::require_finite("mixture prior", "mean", prior.mean);
+    require_positive_definite("variance", prior.variance, columns);
+    if (full) {
+        require_positive_definite("inverse_scale", prior.inverse_scale, columns);
+        return;
+    }
+    if (!prior.variance.isDiagonal()) {
+        throw std::invalid_argument("mixture prior: variance must be diagonal where covariances are");
+    }
+    detail::require_positive("mixture prior", "shape", prior.shape);
+    detail::require_size("mixture prior", "rate", prior.rate.size(), columns);
+    for (const double rate : prior.rate) detail::require_positive("mixture prior", "rate", rate);
+}
+
 }  // namespace
 
 class MixtureModel::Implementation {
@@ -52,9 +78,7 @@ class MixtureModel::Implementation {
     void declare_prior() {
         const Index columns = data.format.columns;
         const Vector& inverse = data.format.inverse_scale;
-        detail::require_positive("mixture prior", "alpha", prior.alpha);
-        detail::require_size("mixture prior", "mean", prior.mean.size(), columns);
-        detail::require_size("mixture prior", "variance", prior.variance.rows(), columns);
+        validate(prior, columns, data.format.full);
         const Vector mean = (prior.mean - data.format.centre).cwiseProduct(inverse);
         const Matrix variance = inverse.asDiagonal() * prior.variance * inverse.asDiagonal();
 
@@ -72,7 +96,6 @@ class MixtureModel::Implementation {
         if (parts.has_weights()) set(0, Vector::Constant(parts.components(), prior.alpha));
         for (Index k = 0; k < parts.components(); ++k) {
             if (data.format.full) {
-                detail::require_size("mixture prior", "inverse scale", prior.inverse_scale.rows(), columns);
                 const Matrix inverse_scale = inverse.asDiagonal() * prior.inverse_scale * inverse.asDiagonal();
                 const Matrix scale = inverse_scale.llt().solve(Matrix::Identity(columns, columns));
                 Vector location(columns + half_size(columns));
@@ -83,7 +106,6 @@ class MixtureModel::Implementation {
                 set(parts.precision_variable(k, 0), precision);
                 continue;
             }
-            detail::require_size("mixture prior", "rate", prior.rate.size(), columns);
             for (Index p = 0; p < columns; ++p) {
                 set(parts.location_variable(k, p), Vector{{mean[p], variance(p, p)}});
                 set(parts.precision_variable(k, p), Vector{{prior.shape, prior.rate[p] * inverse[p] * inverse[p]}});
@@ -182,7 +204,9 @@ class MixtureModel::Implementation {
     Expansion value_of(const Vector& mean, const detail::PassSums& sums) const {
         Expansion expansion;
         expansion.value = natural.dot(mean) + constant + sums.log_sum;
-        expansion.magnitude = natural.cwiseAbs().dot(mean.cwiseAbs()) + std::abs(constant) + sums.magnitude;
+        const Matrix scores = parts.theta(mean).cwiseProduct(sums.sums);
+        expansion.magnitude =
+            natural.cwiseAbs().dot(mean.cwiseAbs()) + std::abs(constant) + sums.magnitude + scores.cwiseAbs().sum();
         return expansion;
     }
 
@@ -268,6 +292,10 @@ Index MixtureModel::rows() const {
     return implementation_->data.rows;
 }
 
+Index MixtureModel::used_rows() const {
+    return implementation_->data.used_rows;
+}
+
 const MixturePrior& MixtureModel::prior() const {
     return implementation_->prior;
 }
@@ -336,7 +364,10 @@ Expansion MixtureModel::expand(const Vector& mean, Order order) const {
     const Implementation& self = *implementation_;
     const detail::PassSums sums = self.pass(mean, order == Order::hessian);
     Expansion expansion = self.value_of(mean, sums);
-    if (order >= Order::gradient) expansion.gradient = self.natural + self.parts.gradient(mean, sums.sums);
+    if (order >= Order::gradient) {
+        expansion.gradient = self.natural + self.parts.gradient(mean, sums.sums);
+        expansion.gradient_magnitude = self.natural.cwiseAbs() + self.parts.gradient_magnitude(mean, sums.sums);
+    }
     if (order >= Order::hessian) expansion.hessian = self.parts.hessian(mean, sums);
     return expansion;
 }

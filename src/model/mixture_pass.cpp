@@ -86,7 +86,10 @@ class UnivariatePass {
         for (std::size_t i = 0; i < count; ++i) x[i] = (rows[i * width] - centre) * scale;
         std::fill(x + count, x + kBlockRows, 0.0);
         if (!format_.weighted) return;
-        for (std::size_t i = 0; i < count; ++i) w[i] = rows[i * width + 1];
+        for (std::size_t i = 0; i < count; ++i) {
+            w[i] = rows[i * width + 1];
+            if (w[i] == 0.0) x[i] = 0.0;  // whatever it holds, it is not there
+        }
         std::fill(w + count, w + kBlockRows, 0.0);
     }
 
@@ -165,10 +168,11 @@ class MultivariatePass {
         block.weights = Vector::Ones(kBlock);
         for (Index i = 0; i < count; ++i) {
             const double* row = rows + i * format_.width();
+            if (format_.weighted) block.weights[i] = row[columns];
+            if (block.weights[i] == 0.0) continue;  // whatever it holds, it is not there
             for (Index p = 0; p < columns; ++p) {
                 standardised(i, p) = (row[p] - format_.centre[p]) * format_.inverse_scale[p];
             }
-            if (format_.weighted) block.weights[i] = row[columns];
         }
         block.features = features_of(standardised, format_);
         block.responsibilities.noalias() = block.features * theta_;

@@ -38,9 +38,11 @@ struct MixtureFitOptions {
 struct MixtureFit {
     std::shared_ptr<const MixtureModel> model;
     Optimum optimum;
-    /// Passes over all rows after start-up (the reading that found centre and scale, and the one that drew the
-    /// samples).
+    /// Passes over all rows by the last fit.
     Index passes = 0;
+    /// Those before it: of the tournament, where the data are too small to be sampled. (Besides, all rows are read once
+    /// for centre and scale, and once to draw samples.)
+    Index start_passes = 0;
     /// The bound on the first sample that each start of the tournament had when it left it.
     std::vector<double> start_bounds;
     /// Starts that were fitted to the end, and how many of them reached the best bound among them: where few did, more

@@ -80,6 +80,8 @@ class LRVB_EXPORT MixtureModel final : public Model {
     Index components() const;
     Index columns() const;
     Index rows() const;
+    /// Rows whose weight is not zero.
+    Index used_rows() const;
     const MixturePrior& prior() const;
     /// The inner units.
     const Vector& centre() const;
