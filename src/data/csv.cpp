@@ -34,7 +34,7 @@ enum class Outcome { row, dropped, end };
 
 class CsvSource::Implementation {
   public:
-    Implementation(const std::string& path, CsvOptions options)
+    Implementation(const std::string& path, const CsvOptions& options)
         : buffer_(path, options.block), missing_(options.missing) {
         skip_byte_order_mark();
         if (is_blank_to_the_end()) refuse("is empty: give a line of column names, then rows of numbers");
@@ -312,8 +312,8 @@ class CsvSource::Implementation {
     Index dropped_ = 0;
 };
 
-CsvSource::CsvSource(const std::string& path, CsvOptions options)
-    : implementation_(std::make_unique<Implementation>(path, std::move(options))) {}
+CsvSource::CsvSource(const std::string& path, const CsvOptions& options)
+    : implementation_(std::make_unique<Implementation>(path, options)) {}
 CsvSource::~CsvSource() = default;
 CsvSource::CsvSource(CsvSource&&) noexcept = default;
 CsvSource& CsvSource::operator=(CsvSource&&) noexcept = default;

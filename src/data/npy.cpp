@@ -30,7 +30,7 @@ std::size_t item_size(const std::string& file, const std::string& type) {
 }
 
 void require_shape(const std::string& file, const NpyHeader& header) {
-    if (header.shape.size() < 1 || header.shape.size() > 2) {
+    if (header.shape.empty() || header.shape.size() > 2) {
         throw std::runtime_error(
             fmt::format("{}: has {} dimensions, but must have one or two: save array.reshape(rows, columns)", file,
                         header.shape.size()));

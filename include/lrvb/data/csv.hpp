@@ -42,7 +42,7 @@ struct CsvOptions {
 /// "-" is standard input. What cannot be read twice, such as a pipe, is kept in memory as a whole.
 class LRVB_EXPORT CsvSource final : public RowSource {
   public:
-    explicit CsvSource(const std::string& path, CsvOptions options = {});
+    explicit CsvSource(const std::string& path, const CsvOptions& options = {});
     ~CsvSource() override;
     CsvSource(CsvSource&&) noexcept;
     CsvSource& operator=(CsvSource&&) noexcept;
