@@ -10,8 +10,8 @@ build/%/build.ninja: CMakePresets.json | setup
 	cmake --preset $*
 
 demo: build/release/build.ninja
-	@cmake --build --preset release --target old_faithful
-	@build/release/examples/old_faithful data/old_faithful.csv
+	@cmake --build --preset release --target lrvb_program
+	@build/release/bin/lrvb fit mixture data/old_faithful.csv -c eruptions -k 2 --prior paper
 
 test: build/release/build.ninja
 	@cmake --build --preset release

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Everything a user includes: families, data, models, the fit and the response.
+/// Everything a user includes: families, data, models, the fit, the response and the fit file.
 
 #include <lrvb/data/csv.hpp>
 #include <lrvb/data/npy.hpp>
@@ -9,6 +9,8 @@
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/fit/fit.hpp>
 #include <lrvb/fit/mixture_fit.hpp>
+#include <lrvb/io/fit_file.hpp>
+#include <lrvb/io/posterior.hpp>
 #include <lrvb/model/builder.hpp>
 #include <lrvb/model/functionals.hpp>
 #include <lrvb/model/mixture_model.hpp>

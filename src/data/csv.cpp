@@ -334,6 +334,10 @@ Index CsvSource::read(double* rows, Index capacity) {
     return implementation_->read(rows, capacity);
 }
 
+std::string CsvSource::column_name(Index column) const {
+    return column_names().at(static_cast<std::size_t>(column));
+}
+
 std::vector<std::string> CsvSource::column_names() const {
     return implementation_->column_names();
 }

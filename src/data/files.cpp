@@ -6,8 +6,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <memory>
 #include <stdexcept>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -20,8 +22,14 @@ namespace {
 
 /// Call at once after the failure: it reads errno.
 [[noreturn]] void refuse(const std::string& file, const char* what) {
-    const std::string reason = std::generic_category().message(errno);
-    throw std::runtime_error(fmt::format("{}: cannot {}: {}", file, what, reason));
+    const int error = errno;
+    const char* remedy = "";
+    if (error == ENOENT || error == ENOTDIR) remedy = "; check the path";
+    if (error == EACCES || error == EPERM || error == EROFS)
+        remedy = "; check the permissions, or choose another place";
+    if (error == ENOSPC || error == EDQUOT) remedy = "; make room, or choose another place";
+    throw std::runtime_error(
+        fmt::format("{}: cannot {}: {}{}", file, what, std::generic_category().message(error), remedy));
 }
 
 /// A system call, until no signal interrupts it.
@@ -40,9 +48,9 @@ struct stat status_of(const FileDescriptor& file, const std::string& name) {
     return status;
 }
 
-FileDescriptor duplicate_of_standard_input() {
-    const int copy = ::dup(STDIN_FILENO);
-    if (copy < 0) refuse("standard input", "read");
+FileDescriptor duplicate_of(int standard_stream, const std::string& name) {
+    const int copy = ::dup(standard_stream);
+    if (copy < 0) refuse(name, "use it");
     return FileDescriptor(copy);
 }
 
@@ -70,7 +78,7 @@ FileDescriptor FileDescriptor::open(const std::string& path) {
 
 ByteStream::ByteStream(const std::string& path)
     : name_(path == "-" ? "standard input" : path),
-      file_(path == "-" ? duplicate_of_standard_input() : FileDescriptor::open(path)) {
+      file_(path == "-" ? duplicate_of(STDIN_FILENO, "standard input") : FileDescriptor::open(path)) {
     const off_t start = ::lseek(file_.number(), 0, SEEK_CUR);
     if (start >= 0) {
         start_ = static_cast<std::size_t>(start);
@@ -129,17 +137,50 @@ void MappedFile::release(std::size_t begin, std::size_t end) const {
     if (first < last) ::madvise(data_ + first, last - first, MADV_DONTNEED);
 }
 
+std::string read_all(ByteStream& stream) {
+    constexpr std::size_t block = std::size_t{1} << 16;
+    std::string text;
+    for (std::size_t size = 0;;) {
+        text.resize(size + block);
+        const std::size_t count = stream.read(text.data() + size, block);
+        size += count;
+        if (count == 0) {
+            text.resize(size);
+            return text;
+        }
+    }
+}
+
 AtomicFile::AtomicFile(const std::string& path) : path_(path), file_(-1) {
+    if (path == "-") {
+        path_ = "standard output";
+        file_ = duplicate_of(STDOUT_FILENO, path_);
+        return;
+    }
+    struct stat status {};
+    if (::stat(path.c_str(), &status) == 0) {
+        if (S_ISDIR(status.st_mode)) {
+            throw std::runtime_error(fmt::format("{}: is a directory: give the path of a file", path));
+        }
+        if (!S_ISREG(status.st_mode)) {
+            file_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+            if (file_.number() < 0) refuse(path_, "write the file");
+            return;
+        }
+        // The file that a link points to is replaced, not the link.
+        const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr), &std::free);
+        if (resolved) path_ = resolved.get();
+    }
     static std::atomic<unsigned> counter = 0;
     do {
-        temporary_ = fmt::format("{}.{}.{}.tmp", path, ::getpid(), counter++);
+        temporary_ = fmt::format("{}.{}.{}.tmp", path_, ::getpid(), counter++);
         file_ = FileDescriptor(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     } while (file_.number() < 0 && errno == EEXIST);
     if (file_.number() < 0) refuse(path_, "write the file");
 }
 
 AtomicFile::~AtomicFile() {
-    if (!committed_) ::unlink(temporary_.c_str());
+    if (!committed_ && !temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 void AtomicFile::write(const void* bytes, std::size_t size) {
@@ -153,10 +194,17 @@ void AtomicFile::write(const void* bytes, std::size_t size) {
 }
 
 void AtomicFile::commit() {
+    if (temporary_.empty()) return;
     // First the bytes, then the name: a crash between them must not leave a name without its bytes.
     if (::fsync(file_.number()) != 0) refuse(path_, "write the file");
     if (std::rename(temporary_.c_str(), path_.c_str()) != 0) refuse(path_, "write the file");
     committed_ = true;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+    AtomicFile file(path);
+    file.write(text.data(), text.size());
+    file.commit();
 }
 
 }  // namespace lrvb::detail

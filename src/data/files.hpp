@@ -64,7 +64,11 @@ class MappedFile {
     std::size_t size_ = 0;
 };
 
+/// All bytes from where the stream stands to its end.
+std::string read_all(ByteStream& stream);
+
 /// A file that appears under its name when it is whole, or not at all: it is written beside its place, then renamed.
+/// What is no regular file ("-" for standard output, a device, a pipe) is written to as it is.
 class AtomicFile {
   public:
     explicit AtomicFile(const std::string& path);
@@ -77,9 +81,12 @@ class AtomicFile {
 
   private:
     std::string path_;
-    std::string temporary_;
+    std::string temporary_;  // empty where it is written directly
     FileDescriptor file_;
     bool committed_ = false;
 };
+
+/// Writes a whole file at once.
+void write_text(const std::string& path, const std::string& text);
 
 }  // namespace lrvb::detail

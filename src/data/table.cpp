@@ -49,9 +49,20 @@ TableSource::TableSource(std::vector<double> rows, Index columns)
     require_table(owned_.data(), row_count_, columns_);
 }
 
+TableSource::TableSource(std::vector<double> rows, std::string name, std::vector<std::string> column_names)
+    : TableSource(std::move(rows), static_cast<Index>(column_names.size())) {
+    name_ = std::move(name);
+    column_names_ = std::move(column_names);
+}
+
 TableSource::TableSource(const double* rows, Index row_count, Index columns)
     : view_(rows), row_count_(row_count), columns_(columns) {
     require_table(rows, row_count, columns);
+}
+
+std::string TableSource::column_name(Index column) const {
+    if (column_names_.empty()) return RowSource::column_name(column);
+    return column_names_.at(static_cast<std::size_t>(column));
 }
 
 Index TableSource::read(double* rows, Index capacity) {

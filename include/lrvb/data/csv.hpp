@@ -49,6 +49,7 @@ class LRVB_EXPORT CsvSource final : public RowSource {
 
     Index columns() const override;
     std::string name() const override;
+    std::string column_name(Index column) const override;
     void rewind() override;
     Index read(double* rows, Index capacity) override;
 

@@ -19,6 +19,9 @@ class LRVB_EXPORT RowSource {
     /// What messages call it: a file's path, "a table in memory".
     virtual std::string name() const = 0;
 
+    /// What messages call a column, counted from 0: its name, or its number from 1 where it has none.
+    virtual std::string column_name(Index column) const { return std::to_string(column + 1); }
+
     /// Begins again at the first row.
     virtual void rewind() = 0;
 

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <lrvb/data/row_source.hpp>
+#include <lrvb/io/fit_file.hpp>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+/// The argument DATA and the options that say how it is read.
+namespace lrvb::cli {
+
+struct DataOptions {
+    std::string path;
+    std::string columns;
+    std::string weights;
+    bool drop_missing = false;
+
+    /// DATA, -c and --drop-missing.
+    void add_to(CLI::App& command);
+};
+
+struct Data {
+    std::shared_ptr<RowSource> source;  // the columns, then the weights if there are any
+    DataRecord record;
+};
+
+/// Reads the data once: up to a gigabyte of numbers stays in memory, more is streamed from the file whenever it is
+/// needed. Throws std::runtime_error for data that cannot be read.
+Data open_data(const DataOptions& options);
+
+/// The same rows again, for a fit: the columns that it used.
+Data open_data_of(const FitFile& fit, const std::string& path, bool drop_missing);
+
+}  // namespace lrvb::cli

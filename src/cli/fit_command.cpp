@@ -1,0 +1,54 @@
+#include "cli/fit_command.hpp"
+
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace lrvb::cli {
+
+void FitCommandOptions::add_to(CLI::App& command) {
+    command.add_option("-o,--output", output, "Write the fit to this file (JSON); - for standard output");
+    command.add_option("--seed", seed, "Seed of the random starts (default 1)");
+    command.add_option("--tolerance", tolerance, "Largest last step, in posterior sds (default 1e-8)")
+        ->check(CLI::Range(1e-15, 1.0).description("between 1e-15 and 1"));
+    command.add_option("--max-iterations", max_iterations, "Sweeps and Newton steps at most (default 10000)")
+        ->check(CLI::Range(1, 1000000000).description("1 or more"));
+    command.add_flag("--quiet", quiet, "Print no progress and no summary");
+}
+
+FitOptions FitCommandOptions::fit_options() const {
+    FitOptions options;
+    options.seed = seed;
+    options.tolerance = tolerance;
+    options.max_iterations = max_iterations;
+    return options;
+}
+
+int threads_of(int asked) {
+    if (asked > 0) return asked;
+    return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+int finish_fit(FitFile fit, const FitCommandOptions& common) {
+    fit.program = LRVB_VERSION;
+    if (!fit.converged()) {
+        fit.warnings.insert(fit.warnings.begin(), fmt::format("not converged: {}", fit.outcome.message));
+    }
+    if (!common.output.empty()) write_fit(common.output, fit);
+    // A fit on standard output is for the next program in the pipe: nothing else belongs there.
+    if (!common.quiet && common.output != "-") {
+        if (fit.data.dropped > 0) {
+            fmt::print("{} row{} with missing values left out\n", fit.data.dropped, fit.data.dropped == 1 ? "" : "s");
+        }
+        fmt::print("{}", summary_text(fit, {}));
+    }
+    if (fit.converged()) return kSuccess;
+    fmt::print(stderr, "lrvb: the fit did not converge: {}\n", fit.outcome.message);
+    return kNotConverged;
+}
+
+}  // namespace lrvb::cli

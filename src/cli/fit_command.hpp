@@ -1,0 +1,44 @@
+#pragma once
+
+#include "cli/progress.hpp"
+
+#include <lrvb/io/fit_file.hpp>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+
+/// What all fits have in common: where they are written, when they end, what is said of them.
+namespace lrvb::cli {
+
+struct FitCommandOptions {
+    std::string output;
+    std::uint64_t seed = FitOptions().seed;
+    double tolerance = FitOptions().tolerance;
+    int max_iterations = FitOptions().max_iterations;
+    bool quiet = false;
+
+    /// -o, --seed, --tolerance, --max-iterations, --quiet.
+    void add_to(CLI::App& command);
+    FitOptions fit_options() const;
+};
+
+/// All cores, where none were asked for.
+int threads_of(int asked);
+
+/// Runs a fit with a progress line and Ctrl-C; `options` are those that the fit uses.
+template <class Fit>
+auto watched(Index rows, const FitCommandOptions& common, FitOptions& options, Fit fit) {
+    const Interruption interruption;
+    ProgressLine line(rows, common.tolerance, common.quiet);
+    options.progress = [&](const Progress& progress) {
+        line.show(progress);
+        return !Interruption::asked_for();
+    };
+    return fit();
+}
+
+/// Writes the fit file, prints the summary; the exit code.
+int finish_fit(FitFile fit, const FitCommandOptions& common);
+
+}  // namespace lrvb::cli

@@ -1,0 +1,165 @@
+#include "cli/output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace lrvb::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The width of text in columns of a terminal: bytes that begin a UTF-8 character.
+std::size_t width_of(const std::string& text) {
+    return static_cast<std::size_t>(std::count_if(
+        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+// 0.05 is q5, 0.025 is q2.5.
+std::string quantile_name(double probability) {
+    return fmt::format("q{:.6g}", 100.0 * probability);
+}
+
+Json number_or_null(double value) {
+    return std::isfinite(value) ? Json(value) : Json();
+}
+
+std::string ratio(double sd, double mean_field_sd) {
+    if (!std::isfinite(sd)) return "NA";
+    return mean_field_sd > 0.0 ? fmt::format("{:.2f}", sd / mean_field_sd) : "fixed";
+}
+
+}  // namespace
+
+void add_format(CLI::App& command, Format& format) {
+    const std::map<std::string, Format> names{{"table", Format::table}, {"csv", Format::csv}, {"json", Format::json}};
+    command.add_option("--format", format, "table for people (default), csv or json for programs")
+        ->transform(CLI::CheckedTransformer(names, CLI::ignore_case).description(""))
+        ->type_name("table|csv|json");
+}
+
+void add_fit_argument(CLI::App& command, std::string& path) {
+    command.add_option("FIT", path, "A fit file, as 'lrvb fit … -o FIT' writes it; - for standard input")->required();
+}
+
+void add_variables(CLI::App& command, std::string& variables) {
+    command.add_option("--variables", variables,
+                       "Variables to show, separated by commas; mu stands for every mu[…] (default: all)");
+}
+
+std::string aligned(const std::vector<std::vector<std::string>>& rows) {
+    std::vector<std::size_t> widths;
+    for (const std::vector<std::string>& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()), 0);
+        for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
+    }
+    std::string text;
+    for (const std::vector<std::string>& row : rows) {
+        for (std::size_t c = 0; c < row.size(); ++c) {
+            const std::string padding(widths[c] - width_of(row[c]), ' ');
+            if (c == 0) {
+                text += row[c];
+                if (row.size() > 1) text += padding;
+            } else {
+                text += "  ";
+                text += padding;
+                text += row[c];
+            }
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+std::string csv_line(const std::vector<std::string>& fields) {
+    std::string line;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (i > 0) line += ',';
+        if (fields[i].find_first_of(",\"\r\n;\t") == std::string::npos) {
+            line += fields[i];
+            continue;
+        }
+        line += '"';
+        for (const char c : fields[i]) {
+            line += c;
+            if (c == '"') line += c;
+        }
+        line += '"';
+    }
+    return line += '\n';
+}
+
+std::string exact(double value) {
+    return std::isfinite(value) ? fmt::format("{}", value) : "NA";
+}
+
+std::string rounded(double value, double sd) {
+    if (std::isnan(value)) return "NA";
+    const double size = std::isfinite(sd) && sd > 0.0 ? sd : std::abs(value);
+    if (value == 0.0 && size == 0.0) return "0";
+    if (std::abs(value) >= 1e7 || size < 1e-6) return fmt::format("{:.5g}", value);
+    const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(size))), 0, 8);
+    return fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string headline(const FitFile& fit) {
+    std::string text = fmt::format("{} rows, ", fit.data.rows);
+    if (const auto* mixture = std::get_if<MixtureRecord>(&fit.model)) {
+        text += fmt::format("{} component{}, ", mixture->components, mixture->components == 1 ? "" : "s");
+    }
+    text += fmt::format("{} pass{}, bound {:.4f}, ", fit.outcome.passes, fit.outcome.passes == 1 ? "" : "es",
+                        fit.outcome.bound);
+    if (!fit.converged()) return text + fmt::format("NOT converged ({})", to_string(fit.outcome.termination));
+    return text + fmt::format("converged (last step {:.1e} posterior sds)", fit.outcome.step);
+}
+
+std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
+    const std::vector<Posterior::Row> rows =
+        fit.posterior.summary(fit.posterior.select(options.variables), options.level);
+    const std::string lower = quantile_name(0.5 * (1.0 - options.level));
+    const std::string upper = quantile_name(0.5 * (1.0 + options.level));
+    if (options.format == Format::json) {
+        Json json;
+        json["variables"] = Json::array();
+        for (const Posterior::Row& row : rows) {
+            Json entry;
+            entry["name"] = row.name;
+            entry["mean"] = row.mean;
+            entry["sd"] = number_or_null(row.sd);
+            entry["sd_mfvb"] = row.mean_field_sd;
+            entry[lower] = number_or_null(row.lower);
+            entry[upper] = number_or_null(row.upper);
+            json["variables"].push_back(std::move(entry));
+        }
+        json["elbo"] = number_or_null(fit.outcome.bound);
+        json["converged"] = fit.converged();
+        json["step"] = number_or_null(fit.outcome.step);
+        json["passes"] = fit.outcome.passes;
+        json["n"] = fit.data.rows;
+        json["warnings"] = fit.warnings;
+        return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    }
+    if (options.format == Format::csv) {
+        std::string text = csv_line({"variable", "mean", "sd", "sd_mfvb", lower, upper});
+        for (const Posterior::Row& row : rows) {
+            text += csv_line({row.name, exact(row.mean), exact(row.sd), exact(row.mean_field_sd), exact(row.lower),
+                              exact(row.upper)});
+        }
+        return text;
+    }
+    std::vector<std::vector<std::string>> table{{"variable", "mean", "sd", "sd_mfvb", "ratio", lower, upper}};
+    for (const Posterior::Row& row : rows) {
+        const double sd = std::isfinite(row.sd) ? row.sd : row.mean_field_sd;
+        table.push_back({row.name, rounded(row.mean, sd), rounded(row.sd, sd), rounded(row.mean_field_sd, sd),
+                         ratio(row.sd, row.mean_field_sd), rounded(row.lower, sd), rounded(row.upper, sd)});
+    }
+    std::string text = headline(fit) + "\n";
+    for (const std::string& warning : fit.warnings) text += "warning: " + warning + "\n";
+    return text + "\n" + aligned(table);
+}
+
+}  // namespace lrvb::cli

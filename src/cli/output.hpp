@@ -1,0 +1,46 @@
+#pragma once
+
+#include <lrvb/io/fit_file.hpp>
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+/// How results are shown.
+namespace lrvb::cli {
+
+enum class Format { table, csv, json };
+
+/// --format table|csv|json.
+void add_format(CLI::App& command, Format& format);
+
+/// FIT, the file to read.
+void add_fit_argument(CLI::App& command, std::string& path);
+
+/// --variables, a list of names.
+void add_variables(CLI::App& command, std::string& variables);
+
+/// Right-aligned columns under their titles; the first column is left-aligned.
+std::string aligned(const std::vector<std::vector<std::string>>& rows);
+
+/// One line of a CSV file, fields quoted where they must be.
+std::string csv_line(const std::vector<std::string>& fields);
+
+/// The double, as short as it can be to be read back as the same; NA for what is not a number.
+std::string exact(double value);
+
+/// For people: as many digits as the sd (or, without one, the value) is worth.
+std::string rounded(double value, double sd);
+
+/// What is said above every summary: rows, components, passes, bound, converged or not.
+std::string headline(const FitFile& fit);
+
+struct SummaryOptions {
+    Format format = Format::table;
+    std::vector<std::string> variables;
+    double level = 0.9;
+};
+
+std::string summary_text(const FitFile& fit, const SummaryOptions& options);
+
+}  // namespace lrvb::cli

@@ -1,0 +1,144 @@
+// Every bad input ends with one sentence on standard error that names what is wrong, exit code 1 (2 for wrong usage),
+// nothing on standard output, and no file that was not there before.
+
+#include "program.hpp"
+
+#include <vector>
+
+namespace lrvb::testing {
+namespace {
+
+struct BadInput {
+    std::string name;
+    std::string file;  // content of bad.csv (or bad.json); empty: no file
+    std::string command;
+    int code;
+    std::vector<std::string> says;
+};
+
+const std::string kGood = "x,y\n1,2\n2,1\n3,5\n4,4\n6,5\n";
+
+class BadInputs : public ProgramTest, public ::testing::WithParamInterface<BadInput> {};
+
+TEST_P(BadInputs, EndsInOneSentence) {
+    const BadInput& bad = GetParam();
+    write("good.csv", kGood);
+    ASSERT_EQ(lrvb("fit mixture good.csv -c x -k 1 --quiet -o good.json").code, 0);
+    if (!bad.file.empty()) write("bad.csv", bad.file);
+    const std::set<std::string> before = files();
+    const std::string good_fit = read_text(work() / "good.json");
+
+    const Result result = shell(bad.command);
+    EXPECT_EQ(result.code, bad.code) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_EQ(result.err.rfind("lrvb: ", 0), 0U) << result.err;
+    for (const std::string& part : bad.says) EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+    EXPECT_EQ(files(), before);
+    EXPECT_EQ(read_text(work() / "good.json"), good_fit);
+}
+
+const std::string kFit = "lrvb fit mixture bad.csv -k 2 -o good.json";
+
+std::vector<BadInput> cases() {
+    const auto data = [](const std::string& name, const std::string& file, const std::vector<std::string>& says) {
+        return BadInput{name, file, kFit, 1, says};
+    };
+    const auto usage = [](const std::string& name, const std::string& command, const std::vector<std::string>& says) {
+        return BadInput{name, "", "lrvb " + command, 2, says};
+    };
+    const auto fails = [](const std::string& name, const std::string& command, const std::vector<std::string>& says) {
+        return BadInput{name, "", "lrvb " + command, 1, says};
+    };
+    // A fit file that was changed by a sed expression.
+    const auto damaged = [](const std::string& name, const std::string& sed, const std::vector<std::string>& says) {
+        return BadInput{name, "-", "sed '" + sed + "' good.json > bad.csv && lrvb summary bad.csv", 1, says};
+    };
+    return {
+        fails("MissingFile", "fit mixture nowhere.csv -k 2 -o good.json", {"nowhere.csv", "No such file", "check"}),
+        fails("DirectoryAsData", "fit mixture . -k 2", {".: is a directory"}),
+        data("OnlyAHeader", "x,y\n", {"bad.csv", "row"}),
+        data("RaggedRow", "x,y\n1,2\n3\n4,5\n", {"bad.csv", "row 2"}),
+        data("TooManyFields", "x,y\n1,2\n3,4,5\n", {"bad.csv", "row 2"}),
+        data("TextInANumberColumn", "x,y\n1,2\n3,four\n5,6\n", {"bad.csv", "row 2", "'y'", "'four'"}),
+        data("Infinity", "x,y\n1,2\n3,inf\n5,6\n", {"bad.csv", "row 2", "'y'"}),
+        data("NumberTooLarge", "x,y\n1,2\n3,1e999\n5,6\n", {"bad.csv", "row 2", "'y'"}),
+        data("MissingValue", "x,y\n1,2\n3,NA\n,6\n", {"bad.csv", "row 2", "2 rows", "--drop-missing"}),
+        data("NotANumber", "x,y\n1,2\n3,NaN\n5,6\n", {"bad.csv", "row 2", "'y'"}),
+        {"EveryRowMissing", "x,y\n1,NA\nNA,2\n", kFit + " --drop-missing", 1, {"bad.csv", "missing"}},
+        data("NoHeader", "1,2\n3,4\n5,6\n", {"bad.csv", "header"}),
+        data("DuplicateColumn", "x,x\n1,2\n3,4\n5,7\n", {"bad.csv", "'x'"}),
+        data("OpenQuote", "x,y\n1,\"2\n3,4\n", {"bad.csv", "quote"}),
+        data("NulByte", std::string("x,y\n1,2\n\0,4\n5,6\n", 17), {"bad.csv", "row 2"}),
+        data("FewerRowsThanComponents", "x,y\n1,2\n", {"bad.csv", "1 row", "2 components"}),
+        data("ConstantColumn", "x,y\n1,2\n2,2\n3,2\n4,2\n", {"bad.csv", "'y'", "constant"}),
+        data("OutlierBeyondSquares", "x,y\n1,2\n2,1e300\n3,4\n4,5\n", {"bad.csv", "'y'", "1e+300"}),
+        {"UnknownColumn", kGood, kFit + " -c x,z", 1, {"bad.csv", "'z'", "x, y"}},
+        {"ColumnTwice", kGood, kFit + " -c x,x", 1, {"bad.csv", "'x'"}},
+        {"ColumnNumberTooLarge", kGood, kFit + " -c 3", 1, {"bad.csv", "'3'"}},
+        {"NegativeWeight", "x,w\n1,1\n2,-1\n3,1\n", kFit + " -c x --weights w", 1, {"bad.csv", "row 2", "weight"}},
+        {"UnknownWeights", kGood, kFit + " --weights z", 1, {"bad.csv", "'z'"}},
+        {"AllWeightsZero", "x,w\n1,0\n2,0\n3,0\n", kFit + " -c x --weights w", 1, {"bad.csv", "weight"}},
+        {"NotANumPyFile",
+         "",
+         "echo hello > bad.npy && lrvb fit mixture bad.npy -k 1; rc=$?; rm bad.npy; exit $rc",
+         1,
+         {"bad.npy"}},
+        {"EmptyFile", "", ": > bad.csv; " + kFit + "; rc=$?; rm bad.csv; exit $rc", 1, {"bad.csv", "empty"}},
+        {"EmptyStandardInput", "", "lrvb fit mixture - -k 2 < /dev/null", 1, {"standard input", "empty"}},
+        fails("FolderThatIsNotThere", "fit mixture good.csv -k 1 -o nowhere/fit.json", {"nowhere/fit.json", "check"}),
+        fails("OutputIsADirectory", "fit mixture good.csv -k 1 -o .", {".: is a directory"}),
+        fails("FullDisk", "fit mixture good.csv -k 1 -o /dev/full", {"/dev/full", "No space left"}),
+        fails("FullDiskBehindStandardOutput", "summary good.json > /dev/full", {"standard output"}),
+        usage("NoCommand", "", {"command", "lrvb --help"}),
+        usage("UnknownCommand", "fitt mixture good.csv", {"fitt"}),
+        usage("NoModel", "fit", {"lrvb fit --help"}),
+        usage("NoData", "fit mixture -k 2", {"DATA", "lrvb fit mixture --help"}),
+        usage("NoComponents", "fit mixture good.csv", {"--components"}),
+        usage("ZeroComponents", "fit mixture good.csv -k 0", {"--components", "0"}),
+        usage("ComponentsInWords", "fit mixture good.csv -k two", {"--components", "two"}),
+        usage("UnknownOption", "fit mixture good.csv -k 2 --fast", {"--fast"}),
+        usage("UnknownPrior", "fit mixture good.csv -k 2 --prior flat", {"--prior", "flat"}),
+        usage("PriorInWords", "fit mixture good.csv -k 2 --prior-alpha one", {"--prior-alpha", "'one'"}),
+        usage("NegativePriorVariance", "fit mixture good.csv -k 2 --prior-variance -1", {"--prior-variance", "-1"}),
+        usage("PriorOfAnotherSize", "fit mixture good.csv -k 2 --prior-mean 1,2,3", {"--prior-mean", "3 numbers"}),
+        usage("GammaPriorOfAMatrix", "fit mixture good.csv -k 2 --prior-shape 3", {"--prior-dof"}),
+        usage("TooFewDegreesOfFreedom", "fit mixture good.csv -k 2 --prior-dof 0.5", {"--prior-dof", "0.5"}),
+        usage("UnknownCovariance", "fit mixture good.csv -k 2 --covariance round", {"--covariance", "round"}),
+        usage("NegativeTolerance", "fit mixture good.csv -k 2 --tolerance -1", {"--tolerance"}),
+        usage("FixWithoutValues", "fit mixture good.csv -k 2 --fix means", {"--fix", "--at"}),
+        usage("FixOfSomethingElse", "fit mixture good.csv -k 2 --fix medians --at good.json", {"medians"}),
+        fails("FixOfAnotherShape", "fit mixture good.csv -k 2 --fix means --at good.json", {"good.json", "'means'"}),
+        usage("LevelOfTwo", "summary good.json --level 2", {"--level"}),
+        usage("UnknownFormat", "summary good.json --format xml", {"--format", "xml"}),
+        fails("UnknownVariable", "summary good.json --variables nu", {"'nu'", "mu"}),
+        fails("FitThatIsNotThere", "summary nowhere.json", {"nowhere.json", "No such file"}),
+        fails("CsvAsFit", "summary good.csv", {"good.csv", "no fit file"}),
+        fails("OtherJsonAsFit",
+              "summary good.json --variables mu --format csv < /dev/null | cat - > /dev/null; "
+              "echo '{\"a\":1}' | lrvb covariance -",
+              {"standard input", "no fit file"}),
+        damaged("FitOfAnotherVersion", "s/\"major\":1/\"major\":2/", {"version 2", "version 1"}),
+        damaged("TruncatedFit", "$d", {"bad.csv", "damaged"}),
+        damaged("FitWithTextForANumber", "s/\"components\":1/\"components\":\"one\"/", {"components"}),
+        damaged("FitWithAnotherNumberOfComponents", "s/\"components\":1/\"components\":3/", {"parameters"}),
+        damaged("FitWithoutItsPosterior", "/^\"posterior\"/d; s/^\\(\"parameters\".*\\),$/\\1/", {"posterior"}),
+        damaged("FitWithAHugeNumber", "s/\"total_weight\":5.0/\"total_weight\":1e999/", {"bad.csv"}),
+        fails("DataWithoutTheColumnsOfTheFit",
+              "simulate mixture --weights 1 --means 0 --sds 1 -n 3 -o /dev/null; "
+              "printf 'z\\n1\\n' | lrvb predict good.json -",
+              {"'x'"}),
+        usage("SdsOfAnotherNumber", "simulate mixture --weights 1,1 --means 0,1 --sds 1 -n 3", {"--sds"}),
+        usage("NegativeSd", "simulate mixture --weights 1 --means 0 --sds -1 -n 3", {"--sds"}),
+        usage("NegativeWeights", "simulate mixture --weights 1,-1 --means 0,1 --sds 1,1 -n 3", {"--weights"}),
+        usage("NoRows", "simulate mixture --weights 1 --means 0 --sds 1 -n 0", {"--rows"}),
+        usage("UnknownShell", "completion tcsh", {"tcsh"}),
+        usage("HelpOnNothing", "help dance", {"dance"}),
+    };
+}
+
+INSTANTIATE_TEST_SUITE_P(Program, BadInputs, ::testing::ValuesIn(cases()),
+                         [](const auto& instance) { return instance.param.name; });
+
+}  // namespace
+}  // namespace lrvb::testing
