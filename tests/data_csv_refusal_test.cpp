@@ -183,7 +183,7 @@ TEST(CsvSource, DoesNotReadARecordWithoutEndIntoMemory) {
 TEST(CsvSource, RefusesWhatIsNoFile) {
     const TemporaryDirectory directory;
     EXPECT_EQ(message_of<std::runtime_error>([&] { CsvSource(directory.path("none.csv")); }),
-              directory.path("none.csv") + ": cannot open the file: No such file or directory");
+              directory.path("none.csv") + ": cannot open the file: No such file or directory; check the path");
     EXPECT_EQ(message_of<std::runtime_error>([&] { CsvSource(directory.path("")); }),
               directory.path("") + ": is a directory: give the path of a file");
 }

@@ -279,7 +279,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(NpySource, RefusesWhatIsNoFile) {
     const TemporaryDirectory directory;
     EXPECT_EQ(message_of<std::runtime_error>([&] { NpySource(directory.path("none.npy")); }),
-              directory.path("none.npy") + ": cannot open the file: No such file or directory");
+              directory.path("none.npy") + ": cannot open the file: No such file or directory; check the path");
     EXPECT_EQ(message_of<std::runtime_error>([&] { NpySource(directory.path("")); }),
               directory.path("") + ": is a directory: give the path of a file");
     EXPECT_EQ(message_of<std::runtime_error>([] { NpySource("/dev/null"); }),
@@ -310,10 +310,10 @@ TEST(WriteNpy, LeavesNothingBehindWhenItFails) {
     const double number = 1.0;
     std::filesystem::create_directory(directory.path("a.npy"));
     EXPECT_EQ(message_of<std::runtime_error>([&] { write_npy(directory.path("a.npy"), 1, 1, &number); }),
-              directory.path("a.npy") + ": cannot write the file: Is a directory");
+              directory.path("a.npy") + ": is a directory: give the path of a file");
     EXPECT_EQ(directory.list(), std::vector<std::string>{"a.npy"});
     EXPECT_EQ(message_of<std::runtime_error>([&] { write_npy(directory.path("none/a.npy"), 1, 1, &number); }),
-              directory.path("none/a.npy") + ": cannot write the file: No such file or directory");
+              directory.path("none/a.npy") + ": cannot write the file: No such file or directory; check the path");
     EXPECT_EQ(message_of<std::invalid_argument>([&] { write_npy(directory.path("b.npy"), 0, 1, &number); }),
               "write_npy: rows is 0, but must be at least 1");
 }
