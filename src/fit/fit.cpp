@@ -83,7 +83,7 @@ class Run {
         } catch (const ImproperConditional& improper) {
             finish(Termination::improper, improper.what());
         }
-        if (!is_evaluated_) evaluate(model_.expand(result_.state.mean, Order::value), entropy());
+        if (!is_evaluated_) evaluate(model_.expand_at(result_.state, Order::value), entropy());
         result_.bound = bound_.value;
         return std::move(result_);
     }
@@ -112,7 +112,7 @@ class Run {
     // One Newton step. False where ascent has to go on: no factorisation, or no step that keeps the bound.
     bool newton() {
         if (!expansion_) {
-            expansion_ = model_.expand(result_.state.mean, Order::hessian);
+            expansion_ = model_.expand_at(result_.state, Order::hessian);
             if (!is_evaluated_) evaluate(*expansion_, entropy());
             if (done_) return true;
         }
@@ -176,7 +176,7 @@ class Run {
             std::optional<State> candidate =
                 state_at(layout_, result_.state, result_.state.natural + fraction * natural_step);
             if (!candidate) continue;
-            Expansion expansion = model_.expand(candidate->mean, Order::hessian);
+            Expansion expansion = model_.expand_at(*candidate, Order::hessian);
             const detail::Entropy candidate_entropy = detail::entropy_of(layout_, *candidate);
             if (bound_.fell_to(bound_of(expansion, candidate_entropy))) continue;
             result_.state = std::move(*candidate);

@@ -46,7 +46,17 @@ MixtureComponents::MixtureComponents(Index columns, bool full, Index components)
         stacked_of_.push_back(std::move(positions));
     }
     own_size_ = static_cast<Index>(stacked_of_.front().size());
-    list_terms();
+    for (Index p = 0; p < columns_; ++p) {
+        for (Index q = p; q < (full_ ? columns_ : p + 1); ++q) entries_.push_back({p, q, p == q ? 1.0 : 2.0});
+    }
+    const Index halves = static_cast<Index>(entries_.size());
+    for (Index p = 0; p < columns_; ++p) location_at_.push_back(full_ ? 1 + p : 1 + 2 * p);
+    for (Index e = 0; e < halves; ++e) {
+        second_at_.push_back(full_ ? 1 + columns_ + e : 2 + 2 * e);
+        precision_at_.push_back(full_ ? 1 + columns_ + halves + e : 1 + 2 * columns_ + 2 * e);
+        if (!full_) log_det_at_.push_back(precision_at_.back() + 1);
+    }
+    if (full_) log_det_at_.push_back(own_size_ - 1);
 }
 
 Index MixtureComponents::location_variable(Index component, Index column) const {
@@ -64,112 +74,164 @@ std::vector<Index> MixtureComponents::variables_of(Index component) const {
     return variables;
 }
 
-// ρ = log π + ½ log det Λ − ½P log 2π − ½ tr(Λ μμᵀ) + (Λμ)ᵀx − ½ tr(Λ xxᵀ), each statistic at its mean.
-void MixtureComponents::list_terms() {
-    const double size = static_cast<double>(columns_);
-    terms_.push_back({0, 1.0, 0, -1});
-    terms_.push_back({0, -0.5 * size * kLogTwoPi, -1, -1});
-    if (!full_) {
-        for (Index p = 0; p < columns_; ++p) {
-            const Index mu = 1 + 2 * p;
-            const Index tau = 1 + 2 * columns_ + 2 * p;
-            terms_.push_back({0, 0.5, tau + 1, -1});
-            terms_.push_back({0, -0.5, tau, mu + 1});
-            terms_.push_back({1 + p, 1.0, tau, mu});
-            terms_.push_back({1 + columns_ + p, -0.5, tau, -1});
-        }
-        return;
-    }
-    const Index halves = half_size(columns_);
-    const Index mu = 1;
-    const Index second = 1 + columns_;
-    const Index lambda = second + halves;
-    terms_.push_back({0, 0.5, lambda + halves, -1});
-    for (Index i = 0; i < columns_; ++i) {
-        for (Index j = 0; j < columns_; ++j) {
-            const Index at = half_index(i, j, columns_);
-            terms_.push_back({1 + i, 1.0, lambda + at, mu + j});
-            if (j < i) continue;
-            const double weight = i == j ? -0.5 : -1.0;
-            terms_.push_back({0, weight, lambda + at, second + at});
-            terms_.push_back({1 + columns_ + at, weight, lambda + at, -1});
-        }
-    }
+MixtureComponents::Component MixtureComponents::component_at(const Vector& mean, Index component) const {
+    const std::vector<Index>& stacked = stacked_of_[static_cast<std::size_t>(component)];
+    const auto own = [&](Index i) { return mean[stacked[static_cast<std::size_t>(i)]]; };
+    const auto gathered = [&](const std::vector<Index>& positions) {
+        Vector values(static_cast<Index>(positions.size()));
+        for (Index i = 0; i < values.size(); ++i) values[i] = own(positions[static_cast<std::size_t>(i)]);
+        return values;
+    };
+    Component result;
+    if (has_weights()) result.log_weight = own(0);
+    result.location = gathered(location_at_);
+    result.variance = gathered(second_at_) - outer(result.location, result.location);
+    result.precision = gathered(precision_at_);
+    result.log_det = gathered(log_det_at_).sum();
+    return result;
 }
 
-Vector MixtureComponents::own_means(const Vector& mean, Index component) const {
-    const std::vector<Index>& positions = stacked_of_[static_cast<std::size_t>(component)];
-    Vector own(own_size_);
-    for (Index i = 0; i < own_size_; ++i) {
-        const Index at = positions[static_cast<std::size_t>(i)];
-        own[i] = at < 0 ? 0.0 : mean[at];
-    }
-    return own;
-}
-
-Matrix MixtureComponents::theta(const Vector& mean) const {
-    Matrix result = Matrix::Zero(features_, components_);
-    for (Index k = 0; k < components_; ++k) {
-        const Vector own = own_means(mean, k);
-        for (const Term& term : terms_) {
-            result(term.feature, k) +=
-                term.coefficient * (term.a < 0 ? 1.0 : own[term.a]) * (term.b < 0 ? 1.0 : own[term.b]);
-        }
+MixtureComponents::Component MixtureComponents::component_at(const State& state, Index component) const {
+    Component result = component_at(state.mean, component);
+    for (Index p = 0; p < (full_ ? 1 : columns_); ++p) {
+        const Index variable = location_variable(component, p);
+        const Index size = full_ ? static_cast<Index>(entries_.size()) : 1;
+        if (state.clamped[static_cast<std::size_t>(variable)]) continue;  // has no naturals
+        const Vector standard =
+            std::visit([&](const auto& family) { return family.standard(layout_.segment(state.natural, variable)); },
+                       layout_[variable].family);
+        result.variance.segment(p, size) = standard.tail(size);
     }
     return result;
 }
 
-Matrix MixtureComponents::plug_in_theta(const State& state) const {
-    // The same scores at statistics of the posterior means: log of E π, products of E μ, log det of E Λ.
-    Vector point = state.mean;
-    if (has_weights() && !state.clamped[0]) {
-        const Vector alpha = layout_.segment(state.natural, 0).array() + 1.0;
-        layout_.segment(point, 0) = (alpha / alpha.sum()).array().log();
-    }
-    for (Index k = 0; k < components_; ++k) {
-        for (const Index variable : variables_of(k)) {
-            const VariableInfo& info = layout_[variable];
-            if (state.clamped[static_cast<std::size_t>(variable)]) continue;
-            layout_.segment(point, variable) = std::visit(
-                [&]<class F>(const F& family) -> Vector {
-                    Vector own = layout_.segment(state.mean, variable);
-                    if constexpr (std::is_same_v<F, family::MvNormal>) return family.statistic(own.head(columns_));
-                    if constexpr (std::is_same_v<F, family::Wishart>) return family.statistic(own.head(own.size() - 1));
-                    if constexpr (std::is_same_v<F, family::Normal> || std::is_same_v<F, family::Gamma>) {
-                        return family.statistic(own.head(1));
-                    }
-                    return own;
-                },
-                info.family);
-        }
-    }
-    return theta(point);
+MixtureComponents::Point MixtureComponents::point_at(const Vector& mean) const {
+    Point point;
+    for (Index k = 0; k < components_; ++k) point.push_back(component_at(mean, k));
+    return point;
 }
 
-Vector MixtureComponents::own_gradient(const Vector& own, const Vector& sums) const {
+MixtureComponents::Point MixtureComponents::point_at(const State& state) const {
+    Point point;
+    for (Index k = 0; k < components_; ++k) point.push_back(component_at(state, k));
+    return point;
+}
+
+MixtureComponents::Point MixtureComponents::plug_in_point(const State& state) const {
+    Point point = point_at(state.mean);
+    Vector log_weights = Vector::Zero(components_);
+    if (has_weights()) {
+        log_weights = layout_.segment(state.mean, 0);
+        if (!state.clamped[0]) {
+            const Vector alpha = layout_.segment(state.natural, 0).array() + 1.0;
+            log_weights = (alpha / alpha.sum()).array().log();
+        }
+    }
+    for (Index k = 0; k < components_; ++k) {
+        Component& component = point[static_cast<std::size_t>(k)];
+        component.log_weight = log_weights[k];
+        component.variance.setZero();
+        if (full_) {
+            const Eigen::LLT<Matrix> cholesky(symmetric_from_half(component.precision, columns_));
+            component.log_det = 2.0 * cholesky.matrixLLT().diagonal().array().log().sum();
+        } else {
+            component.log_det = component.precision.array().log().sum();
+        }
+    }
+    return point;
+}
+
+Vector MixtureComponents::outer(const Vector& a, const Vector& b) const {
+    Vector result(static_cast<Index>(entries_.size()));
+    for (Index e = 0; e < result.size(); ++e) {
+        const Entry& entry = entries_[static_cast<std::size_t>(e)];
+        result[e] = a[entry.p] * b[entry.q];
+    }
+    return result;
+}
+
+Vector MixtureComponents::product(const Vector& entries, const Vector& vector) const {
+    Vector result = Vector::Zero(columns_);
+    for (Index e = 0; e < entries.size(); ++e) {
+        const Entry& entry = entries_[static_cast<std::size_t>(e)];
+        result[entry.p] += entries[e] * vector[entry.q];
+        if (entry.p != entry.q) result[entry.q] += entries[e] * vector[entry.p];
+    }
+    return result;
+}
+
+MixtureScores MixtureComponents::scores(const Point& point) const {
+    MixtureScores scores{Matrix(columns_, components_), Vector(components_),
+                         Matrix(static_cast<Index>(entries_.size()), components_)};
+    for (Index k = 0; k < components_; ++k) {
+        const Component& component = point[static_cast<std::size_t>(k)];
+        scores.origins.col(k) = component.location;
+        double trace = 0.0;
+        for (Index e = 0; e < component.precision.size(); ++e) {
+            const double weighted = entries_[static_cast<std::size_t>(e)].weight * component.precision[e];
+            scores.squares(e, k) = -0.5 * weighted;
+            trace += weighted * component.variance[e];
+        }
+        const double size = static_cast<double>(columns_);
+        scores.constants[k] = component.log_weight + 0.5 * (component.log_det - size * kLogTwoPi - trace);
+    }
+    return scores;
+}
+
+Matrix MixtureComponents::pair_origins(const Point& point) const {
+    Matrix origins(columns_, components_ * (components_ - 1) / 2);
+    Index pair = 0;
+    for (std::size_t k = 0; k < point.size(); ++k) {
+        for (std::size_t l = k + 1; l < point.size(); ++l, ++pair) {
+            // From the first mean on, so that equal means give just that.
+            const Vector shift = product(point[l].precision, point[l].location - point[k].location);
+            const Vector precision = point[k].precision + point[l].precision;
+            origins.col(pair) =
+                point[k].location + (full_ ? Vector(symmetric_from_half(precision, columns_).ldlt().solve(shift))
+                                           : Vector(shift.cwiseQuotient(precision)));
+        }
+    }
+    return origins;
+}
+
+Vector MixtureComponents::own_gradient(const Component& component, const Vector& origin, const Vector& sums) const {
+    const Vector off = component.location - origin;
+    const Vector first = sums.segment(1, columns_);
     Vector result = Vector::Zero(own_size_);
-    for (const Term& term : terms_) {
-        const double weight = term.coefficient * sums[term.feature];
-        if (term.a >= 0) result[term.a] += weight * (term.b < 0 ? 1.0 : own[term.b]);
-        if (term.b >= 0) result[term.b] += weight * own[term.a];
+    result[0] = sums[0];
+    for (const Index at : log_det_at_) result[at] = 0.5 * sums[0];
+    const Vector in_location = product(component.precision, first + sums[0] * origin);
+    for (Index p = 0; p < columns_; ++p) result[location_at_[static_cast<std::size_t>(p)]] = in_location[p];
+    for (std::size_t e = 0; e < entries_.size(); ++e) {
+        const auto [p, q, weight] = entries_[e];
+        const Index at = static_cast<Index>(e);
+        result[second_at_[e]] = -0.5 * weight * component.precision[at] * sums[0];
+        const double about_location = sums[1 + columns_ + at] - off[p] * first[q] - off[q] * first[p] +
+                                      sums[0] * (off[p] * off[q] + component.variance[at]);
+        result[precision_at_[e]] = -0.5 * weight * about_location;
     }
     return result;
 }
 
-Vector MixtureComponents::gradient(const Vector& mean, const Matrix& sums) const {
-    return scattered([&](Index k) { return own_gradient(own_means(mean, k), sums.col(k)); });
+Vector MixtureComponents::gradient(const Point& point, const Matrix& origins, const Matrix& sums) const {
+    return scattered(
+        [&](Index k) { return own_gradient(point[static_cast<std::size_t>(k)], origins.col(k), sums.col(k)); });
 }
 
-Vector MixtureComponents::gradient_magnitude(const Vector& mean, const Matrix& sums) const {
+Vector MixtureComponents::gradient_magnitude(const Point& point, const Matrix& sums) const {
     return scattered([&](Index k) {
-        const Vector own = own_means(mean, k);
-        Vector result = Vector::Zero(own_size_);
-        for (const Term& term : terms_) {
-            const double weight = std::abs(term.coefficient * sums(term.feature, k));
-            if (term.a >= 0) result[term.a] += weight * (term.b < 0 ? 1.0 : std::abs(own[term.b]));
-            if (term.b >= 0) result[term.b] += weight * std::abs(own[term.a]);
+        // The same gradient of what is nowhere negative; |Σ r y| ≤ √(Σ r Σ r y²) stands for Σ r |y|.
+        Component component = point[static_cast<std::size_t>(k)];
+        component.precision = component.precision.cwiseAbs();
+        component.variance = component.variance.cwiseAbs();
+        component.location = component.location.cwiseAbs();
+        Vector magnitudes = sums.col(k).cwiseAbs();
+        for (std::size_t e = 0; e < entries_.size(); ++e) {
+            const auto [p, q, weight] = entries_[e];
+            if (p != q) continue;
+            magnitudes[1 + p] = std::sqrt(magnitudes[0] * magnitudes[1 + columns_ + static_cast<Index>(e)]);
         }
-        return result;
+        return Vector(own_gradient(component, component.location, magnitudes).cwiseAbs());
     });
 }
 
@@ -186,24 +248,42 @@ Vector MixtureComponents::scattered(OwnOf own_of) const {
     return result;
 }
 
-Vector MixtureComponents::block_gradient(const Vector& mean, Index component, const Vector& sums,
+Vector MixtureComponents::block_gradient(const Component& component, const Vector& origin, const Vector& sums,
                                          Index variable) const {
-    const Vector own = own_gradient(own_means(mean, component), sums);
-    const Index first = layout_[variable].offset - layout_[location_variable(component, 0)].offset;
-    return own.segment(1 + first, layout_[variable].size);
+    const Index in_block = (layout_[variable].offset - layout_[location_variable(0, 0)].offset) % (own_size_ - 1);
+    return own_gradient(component, origin, sums).segment(1 + in_block, layout_[variable].size);
 }
 
-Matrix MixtureComponents::jacobian(const Vector& own) const {
-    Matrix result = Matrix::Zero(features_, own_size_);
-    for (const Term& term : terms_) {
-        if (term.a >= 0) result(term.feature, term.a) += term.coefficient * (term.b < 0 ? 1.0 : own[term.b]);
-        if (term.b >= 0) result(term.feature, term.b) += term.coefficient * own[term.a];
+SparseMatrix MixtureComponents::jacobian(const Component& component, const Vector& origin) const {
+    std::vector<Eigen::Triplet<double, int>> triplets;
+    const auto add = [&](Index feature, Index own, double value) {
+        triplets.emplace_back(static_cast<int>(feature), static_cast<int>(own), value);
+    };
+    const Vector off = component.location - origin;
+    add(0, 0, 1.0);
+    for (const Index at : log_det_at_) add(0, at, 0.5);
+    const Vector constant = product(component.precision, origin);
+    for (Index p = 0; p < columns_; ++p) add(0, location_at_[static_cast<std::size_t>(p)], constant[p]);
+    for (std::size_t e = 0; e < entries_.size(); ++e) {
+        const auto [p, q, weight] = entries_[e];
+        const Index at = static_cast<Index>(e);
+        const double precision = component.precision[at];
+        add(1 + q, location_at_[static_cast<std::size_t>(p)], precision);
+        if (p != q) add(1 + p, location_at_[static_cast<std::size_t>(q)], precision);
+        add(0, second_at_[e], -0.5 * weight * precision);
+        add(0, precision_at_[e], -0.5 * weight * (off[p] * off[q] + component.variance[at]));
+        add(1 + p, precision_at_[e], 0.5 * weight * off[q]);
+        add(1 + q, precision_at_[e], 0.5 * weight * off[p]);
+        add(1 + columns_ + at, precision_at_[e], -0.5 * weight);
     }
+    SparseMatrix result(features_, own_size_);
+    result.setFromTriplets(triplets.begin(), triplets.end());
     return result;
 }
 
-// Σ_k Σ_f s_kf ∇²θ_kf + Σ_{k<l} (J_k − J_l)ᵀ P_kl (J_k − J_l), with J_k = ∂θ_k/∂m and P_kl the pair sums of the pass.
-SparseMatrix MixtureComponents::hessian(const Vector& mean, const PassSums& sums) const {
+// Σ_k Σ_n r_k ∇²ρ_k + Σ_{k<l} Σ_n r_k r_l (∇ρ_k − ∇ρ_l)(∇ρ_k − ∇ρ_l)ᵀ: what is bilinear in a component's own means, and
+// (J_k − J_l)ᵀ P_kl (J_k − J_l) with J the coefficients of ∇ρ about the pair's origin and P_kl the pair's sums there.
+SparseMatrix MixtureComponents::hessian(const Point& point, const Matrix& pair_origins, const PassSums& sums) const {
     const Index size = layout_.size();
     Matrix dense = Matrix::Zero(size, size);
     const auto scatter = [&](Index k, Index l, const Matrix& block) {
@@ -218,27 +298,37 @@ SparseMatrix MixtureComponents::hessian(const Vector& mean, const PassSums& sums
             }
         }
     };
-    std::vector<Matrix> jacobians;
-    std::vector<Matrix> own_pairs(static_cast<std::size_t>(components_), Matrix::Zero(features_, features_));
-    for (Index k = 0; k < components_; ++k) jacobians.push_back(jacobian(own_means(mean, k)));
-    std::size_t pair = 0;
-    for (std::size_t k = 0; k < jacobians.size(); ++k) {
-        for (std::size_t l = k + 1; l < jacobians.size(); ++l, ++pair) {
-            own_pairs[k] += sums.pairs[pair];
-            own_pairs[l] += sums.pairs[pair];
-            const Matrix cross = -jacobians[k].transpose() * sums.pairs[pair] * jacobians[l];
-            scatter(static_cast<Index>(k), static_cast<Index>(l), cross);
-            scatter(static_cast<Index>(l), static_cast<Index>(k), cross.transpose());
+    Index pair = 0;
+    for (Index k = 0; k < components_; ++k) {
+        for (Index l = k + 1; l < components_; ++l, ++pair) {
+            const Matrix& products = sums.pairs[static_cast<std::size_t>(pair)];
+            if (products.size() == 0) continue;
+            const SparseMatrix left = jacobian(point[static_cast<std::size_t>(k)], pair_origins.col(pair));
+            const SparseMatrix right = jacobian(point[static_cast<std::size_t>(l)], pair_origins.col(pair));
+            const Matrix times_left = products * left;
+            const Matrix times_right = products * right;
+            const Matrix cross = -(right.transpose() * times_left);
+            scatter(k, k, left.transpose() * times_left);
+            scatter(l, l, right.transpose() * times_right);
+            scatter(l, k, cross);
+            scatter(k, l, cross.transpose());
         }
     }
     for (Index k = 0; k < components_; ++k) {
-        const Matrix& j = jacobians[static_cast<std::size_t>(k)];
-        Matrix block = j.transpose() * own_pairs[static_cast<std::size_t>(k)] * j;
-        for (const Term& term : terms_) {
-            if (term.b < 0) continue;
-            const double value = term.coefficient * sums.sums(term.feature, k);
-            block(term.a, term.b) += value;
-            block(term.b, term.a) += value;
+        const Component& component = point[static_cast<std::size_t>(k)];
+        const double weight = sums.sums(0, k);
+        const Vector rows = sums.sums.col(k).segment(1, columns_) + weight * component.location;  // Σ r x
+        Matrix block = Matrix::Zero(own_size_, own_size_);
+        const auto add = [&](Index a, Index b, double value) {
+            block(a, b) += value;
+            block(b, a) += value;
+        };
+        for (std::size_t e = 0; e < entries_.size(); ++e) {
+            const Entry& entry = entries_[e];
+            add(precision_at_[e], second_at_[e], -0.5 * entry.weight * weight);
+            add(precision_at_[e], location_at_[static_cast<std::size_t>(entry.p)], rows[entry.q]);
+            if (entry.p == entry.q) continue;
+            add(precision_at_[e], location_at_[static_cast<std::size_t>(entry.q)], rows[entry.p]);
         }
         scatter(k, k, block);
     }

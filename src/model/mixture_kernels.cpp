@@ -24,17 +24,64 @@ HWY_INLINE Batch weights_at(Lanes d, const double* weights, std::size_t i) {
     return weights == nullptr ? hn::Set(d, 1.0) : hn::LoadU(d, weights + i);
 }
 
-void QuadraticScores(const double* x, std::size_t rows, std::size_t components, const double* theta, double* scores) {
+void Centre(const double* x, std::size_t rows, std::size_t columns, const double* origin, double* y) {
     const Lanes d;
-    for (std::size_t k = 0; k < components; ++k) {
-        const Batch a = hn::Set(d, theta[3 * k]);
-        const Batch b = hn::Set(d, theta[3 * k + 1]);
-        const Batch c = hn::Set(d, theta[3 * k + 2]);
-        double* out = scores + k * kBlockRows;
-        for (std::size_t i = 0; i < rows; i += hn::Lanes(d)) {
-            const Batch value = hn::LoadU(d, x + i);
-            hn::StoreU(hn::MulAdd(hn::MulAdd(c, value, b), value, a), d, out + i);
+    for (std::size_t p = 0; p < columns; ++p) {
+        const Batch centre = hn::Set(d, origin[p]);
+        for (std::size_t i = p * kBlockRows; i < p * kBlockRows + rows; i += hn::Lanes(d)) {
+            hn::StoreU(hn::Sub(hn::LoadU(d, x + i), centre), d, y + i);
         }
+    }
+}
+
+void DiagonalScores(const double* x, std::size_t rows, std::size_t columns, const double* origin, double constant,
+                    const double* squares, double* scores) {
+    const Lanes d;
+    for (std::size_t p = 0; p < columns; ++p) {
+        const Batch centre = hn::Set(d, origin[p]);
+        const Batch square = hn::Set(d, squares[p]);
+        for (std::size_t i = 0; i < rows; i += hn::Lanes(d)) {
+            const Batch y = hn::Sub(hn::LoadU(d, x + p * kBlockRows + i), centre);
+            const Batch before = p == 0 ? hn::Set(d, constant) : hn::LoadU(d, scores + i);
+            hn::StoreU(hn::MulAdd(hn::Mul(square, y), y, before), d, scores + i);
+        }
+    }
+}
+
+// Four vectors of rows at a time, so that a coefficient is loaded once for all of them.
+void FullScores(const double* y, std::size_t rows, std::size_t columns, double constant, const double* squares,
+                double* scores) {
+    const Lanes d;
+    const std::size_t lanes = hn::Lanes(d);
+    for (std::size_t i = 0; i < rows; i += 4 * lanes) {
+        Batch score0 = hn::Set(d, constant);
+        Batch score1 = score0;
+        Batch score2 = score0;
+        Batch score3 = score0;
+        const double* square = squares;
+        for (std::size_t p = 0; p < columns; ++p) {
+            Batch sum0 = hn::Zero(d);
+            Batch sum1 = sum0;
+            Batch sum2 = sum0;
+            Batch sum3 = sum0;
+            for (std::size_t q = p; q < columns; ++q, ++square) {
+                const Batch coefficient = hn::Set(d, *square);
+                const double* column = y + q * kBlockRows + i;
+                sum0 = hn::MulAdd(coefficient, hn::LoadU(d, column), sum0);
+                sum1 = hn::MulAdd(coefficient, hn::LoadU(d, column + lanes), sum1);
+                sum2 = hn::MulAdd(coefficient, hn::LoadU(d, column + 2 * lanes), sum2);
+                sum3 = hn::MulAdd(coefficient, hn::LoadU(d, column + 3 * lanes), sum3);
+            }
+            const double* column = y + p * kBlockRows + i;
+            score0 = hn::MulAdd(sum0, hn::LoadU(d, column), score0);
+            score1 = hn::MulAdd(sum1, hn::LoadU(d, column + lanes), score1);
+            score2 = hn::MulAdd(sum2, hn::LoadU(d, column + 2 * lanes), score2);
+            score3 = hn::MulAdd(sum3, hn::LoadU(d, column + 3 * lanes), score3);
+        }
+        hn::StoreU(score0, d, scores + i);
+        hn::StoreU(score1, d, scores + i + lanes);
+        hn::StoreU(score2, d, scores + i + 2 * lanes);
+        hn::StoreU(score3, d, scores + i + 3 * lanes);
     }
 }
 
@@ -89,42 +136,43 @@ SoftmaxSums Softmax(double* scores, const double* weights, std::size_t rows, std
     return {hn::GetLane(hn::SumOfLanes(d, log_sum)), hn::GetLane(hn::SumOfLanes(d, magnitude))};
 }
 
-void AddMoments(const double* responsibilities, const double* weights, const double* x, std::size_t rows,
-                std::size_t components, double* sums) {
+void AddDiagonalMoments(const double* responsibilities, const double* weights, const double* x, std::size_t rows,
+                        std::size_t columns, const double* origin, double* sums) {
     const Lanes d;
-    for (std::size_t k = 0; k < components; ++k) {
-        const double* r = responsibilities + k * kBlockRows;
+    for (std::size_t p = 0; p < columns; ++p) {
+        const Batch centre = hn::Set(d, origin[p]);
         Batch zeroth = hn::Zero(d);
         Batch first = hn::Zero(d);
         Batch second = hn::Zero(d);
         for (std::size_t i = 0; i < rows; i += hn::Lanes(d)) {
-            const Batch value = hn::LoadU(d, x + i);
-            const Batch weighted = hn::Mul(hn::LoadU(d, r + i), weights_at(d, weights, i));
-            const Batch times_x = hn::Mul(weighted, value);
+            const Batch y = hn::Sub(hn::LoadU(d, x + p * kBlockRows + i), centre);
+            const Batch weighted = hn::Mul(hn::LoadU(d, responsibilities + i), weights_at(d, weights, i));
+            const Batch times_y = hn::Mul(weighted, y);
             zeroth = hn::Add(zeroth, weighted);
-            first = hn::Add(first, times_x);
-            second = hn::MulAdd(times_x, value, second);
+            first = hn::Add(first, times_y);
+            second = hn::MulAdd(times_y, y, second);
         }
-        sums[3 * k] += hn::GetLane(hn::SumOfLanes(d, zeroth));
-        sums[3 * k + 1] += hn::GetLane(hn::SumOfLanes(d, first));
-        sums[3 * k + 2] += hn::GetLane(hn::SumOfLanes(d, second));
+        if (p == 0) sums[0] += hn::GetLane(hn::SumOfLanes(d, zeroth));
+        sums[1 + p] += hn::GetLane(hn::SumOfLanes(d, first));
+        sums[1 + columns + p] += hn::GetLane(hn::SumOfLanes(d, second));
     }
 }
 
 void AddPairMoments(const double* responsibilities, const double* weights, const double* x, std::size_t rows,
-                    std::size_t components, double* sums) {
+                    std::size_t components, const double* origins, double* sums) {
     const Lanes d;
     for (std::size_t k = 0; k < components; ++k) {
         const double* left = responsibilities + k * kBlockRows;
-        for (std::size_t l = k + 1; l < components; ++l, sums += 5) {
+        for (std::size_t l = k + 1; l < components; ++l, sums += 5, ++origins) {
             const double* right = responsibilities + l * kBlockRows;
+            const Batch centre = hn::Set(d, *origins);
             Batch s0 = hn::Zero(d);
             Batch s1 = hn::Zero(d);
             Batch s2 = hn::Zero(d);
             Batch s3 = hn::Zero(d);
             Batch s4 = hn::Zero(d);
             for (std::size_t i = 0; i < rows; i += hn::Lanes(d)) {
-                const Batch value = hn::LoadU(d, x + i);
+                const Batch value = hn::Sub(hn::LoadU(d, x + i), centre);
                 const Batch square = hn::Mul(value, value);
                 Batch product = hn::Mul(hn::LoadU(d, left + i), hn::LoadU(d, right + i));
                 if (weights != nullptr) product = hn::Mul(product, hn::LoadU(d, weights + i));
@@ -144,6 +192,69 @@ void AddPairMoments(const double* responsibilities, const double* weights, const
     }
 }
 
+void Multiply(const double* columns, std::size_t count, const double* weights, std::size_t rows, double* weighted) {
+    const Lanes d;
+    for (std::size_t p = 0; p < count; ++p) {
+        for (std::size_t i = 0; i < rows; i += hn::Lanes(d)) {
+            const std::size_t at = p * kBlockRows + i;
+            hn::StoreU(hn::Mul(hn::LoadU(d, columns + at), hn::LoadU(d, weights + i)), d, weighted + at);
+        }
+    }
+}
+
+// Tiles of four columns of A by two of B, summed in registers; columns beyond the last are the last again.
+void AddProducts(const double* a, const double* b, std::size_t rows, std::size_t columns, double* sums) {
+    const Lanes d;
+    const auto column = [&](const double* of, std::size_t p) {
+        return of + (p < columns ? p : columns - 1) * kBlockRows;
+    };
+    for (std::size_t q = 0; q < columns; q += 2) {
+        const double* b0 = column(b, q);
+        const double* b1 = column(b, q + 1);
+        for (std::size_t p = q; p < columns; p += 4) {
+            const double* a0 = column(a, p);
+            const double* a1 = column(a, p + 1);
+            const double* a2 = column(a, p + 2);
+            const double* a3 = column(a, p + 3);
+            Batch s00 = hn::Zero(d);
+            Batch s10 = s00;
+            Batch s20 = s00;
+            Batch s30 = s00;
+            Batch s01 = s00;
+            Batch s11 = s00;
+            Batch s21 = s00;
+            Batch s31 = s00;
+            for (std::size_t i = 0; i < rows; i += hn::Lanes(d)) {
+                const Batch left = hn::LoadU(d, b0 + i);
+                const Batch right = hn::LoadU(d, b1 + i);
+                const Batch v0 = hn::LoadU(d, a0 + i);
+                const Batch v1 = hn::LoadU(d, a1 + i);
+                const Batch v2 = hn::LoadU(d, a2 + i);
+                const Batch v3 = hn::LoadU(d, a3 + i);
+                s00 = hn::MulAdd(v0, left, s00);
+                s10 = hn::MulAdd(v1, left, s10);
+                s20 = hn::MulAdd(v2, left, s20);
+                s30 = hn::MulAdd(v3, left, s30);
+                s01 = hn::MulAdd(v0, right, s01);
+                s11 = hn::MulAdd(v1, right, s11);
+                s21 = hn::MulAdd(v2, right, s21);
+                s31 = hn::MulAdd(v3, right, s31);
+            }
+            const auto add = [&](std::size_t row, std::size_t at, Batch sum) {
+                if (row < columns && at < columns) sums[at * columns + row] += hn::GetLane(hn::SumOfLanes(d, sum));
+            };
+            add(p, q, s00);
+            add(p + 1, q, s10);
+            add(p + 2, q, s20);
+            add(p + 3, q, s30);
+            add(p, q + 1, s01);
+            add(p + 1, q + 1, s11);
+            add(p + 2, q + 1, s21);
+            add(p + 3, q + 1, s31);
+        }
+    }
+}
+
 void Exponentials(double* values, std::size_t count) {
     const Lanes d;
     for (std::size_t i = 0; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
@@ -159,28 +270,50 @@ HWY_AFTER_NAMESPACE();
 
 namespace lrvb::detail {
 
-HWY_EXPORT(QuadraticScores);
+HWY_EXPORT(Centre);
+HWY_EXPORT(DiagonalScores);
+HWY_EXPORT(FullScores);
 HWY_EXPORT(Softmax);
-HWY_EXPORT(AddMoments);
+HWY_EXPORT(AddDiagonalMoments);
 HWY_EXPORT(AddPairMoments);
+HWY_EXPORT(Multiply);
+HWY_EXPORT(AddProducts);
 HWY_EXPORT(Exponentials);
 
-void quadratic_scores(const double* x, std::size_t rows, std::size_t components, const double* theta, double* scores) {
-    HWY_DYNAMIC_DISPATCH(QuadraticScores)(x, rows, components, theta, scores);
+void centre(const double* x, std::size_t rows, std::size_t columns, const double* origin, double* y) {
+    HWY_DYNAMIC_DISPATCH(Centre)(x, rows, columns, origin, y);
+}
+
+void diagonal_scores(const double* x, std::size_t rows, std::size_t columns, const double* origin, double constant,
+                     const double* squares, double* scores) {
+    HWY_DYNAMIC_DISPATCH(DiagonalScores)(x, rows, columns, origin, constant, squares, scores);
+}
+
+void full_scores(const double* y, std::size_t rows, std::size_t columns, double constant, const double* squares,
+                 double* scores) {
+    HWY_DYNAMIC_DISPATCH(FullScores)(y, rows, columns, constant, squares, scores);
 }
 
 SoftmaxSums softmax(double* scores, const double* weights, std::size_t rows, std::size_t components) {
     return HWY_DYNAMIC_DISPATCH(Softmax)(scores, weights, rows, components);
 }
 
-void add_moments(const double* responsibilities, const double* weights, const double* x, std::size_t rows,
-                 std::size_t components, double* sums) {
-    HWY_DYNAMIC_DISPATCH(AddMoments)(responsibilities, weights, x, rows, components, sums);
+void add_diagonal_moments(const double* responsibilities, const double* weights, const double* x, std::size_t rows,
+                          std::size_t columns, const double* origin, double* sums) {
+    HWY_DYNAMIC_DISPATCH(AddDiagonalMoments)(responsibilities, weights, x, rows, columns, origin, sums);
 }
 
 void add_pair_moments(const double* responsibilities, const double* weights, const double* x, std::size_t rows,
-                      std::size_t components, double* sums) {
-    HWY_DYNAMIC_DISPATCH(AddPairMoments)(responsibilities, weights, x, rows, components, sums);
+                      std::size_t components, const double* origins, double* sums) {
+    HWY_DYNAMIC_DISPATCH(AddPairMoments)(responsibilities, weights, x, rows, components, origins, sums);
+}
+
+void multiply(const double* columns, std::size_t count, const double* weights, std::size_t rows, double* weighted) {
+    HWY_DYNAMIC_DISPATCH(Multiply)(columns, count, weights, rows, weighted);
+}
+
+void add_products(const double* a, const double* b, std::size_t rows, std::size_t columns, double* sums) {
+    HWY_DYNAMIC_DISPATCH(AddProducts)(a, b, rows, columns, sums);
 }
 
 void exponentials(double* values, std::size_t count) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace lrvb {
@@ -195,24 +196,40 @@ class MixtureModel::Implementation {
         }
     }
 
-    detail::PassSums pass(const Vector& mean, bool pairs) const {
+    using Point = detail::MixtureComponents::Point;
+
+    detail::PassSums pass(const detail::MixtureScores& scores, const Matrix& pair_origins) const {
         ++passes;
-        return detail::mixture_pass(*source, data.rows, data.format, parts.theta(mean),
-                                    {pairs, specification.threads, specification.skip_below});
+        return detail::mixture_pass(*source, data.rows, data.format, scores, pair_origins,
+                                    {specification.threads, specification.skip_below});
     }
 
-    Expansion value_of(const Vector& mean, const detail::PassSums& sums) const {
+    Expansion value_of(const Vector& mean, const detail::MixtureScores& scores, const detail::PassSums& sums) const {
         Expansion expansion;
         expansion.value = natural.dot(mean) + constant + sums.log_sum;
-        const Matrix scores = parts.theta(mean).cwiseProduct(sums.sums);
-        expansion.magnitude =
-            natural.cwiseAbs().dot(mean.cwiseAbs()) + std::abs(constant) + sums.magnitude + scores.cwiseAbs().sum();
+        expansion.magnitude = natural.cwiseAbs().dot(mean.cwiseAbs()) + std::abs(constant) + sums.magnitude +
+                              scores.constants.cwiseAbs().dot(sums.sums.row(0)) +
+                              scores.squares.cwiseProduct(sums.sums.bottomRows(scores.squares.rows())).cwiseAbs().sum();
+        return expansion;
+    }
+
+    Expansion expand(const Vector& mean, const Point& point, Order order) const {
+        const detail::MixtureScores scores = parts.scores(point);
+        const Matrix pair_origins =
+            order == Order::hessian ? parts.pair_origins(point) : Matrix(data.format.columns, 0);
+        const detail::PassSums sums = pass(scores, pair_origins);
+        Expansion expansion = value_of(mean, scores, sums);
+        if (order >= Order::gradient) {
+            expansion.gradient = natural + parts.gradient(point, scores.origins, sums.sums);
+            expansion.gradient_magnitude = natural.cwiseAbs() + parts.gradient_magnitude(point, sums.sums);
+        }
+        if (order >= Order::hessian) expansion.hessian = parts.hessian(point, pair_origins, sums);
         return expansion;
     }
 
     // Coordinate ascent in the globals with the responsibilities held: weights, then each component's locations, then
     // precisions.
-    void update(State& state, const Matrix& sums) const {
+    void update(State& state, const Matrix& origins, const Matrix& sums) const {
         const Layout& layout = parts.layout();
         const auto set = [&](Index variable, const Vector& own) {
             if (state.clamped[static_cast<std::size_t>(variable)]) return;
@@ -227,10 +244,10 @@ class MixtureModel::Implementation {
         };
         if (parts.has_weights()) set(0, layout.segment(natural, 0) + sums.row(0).transpose());
         for (Index k = 0; k < parts.components(); ++k) {
-            const Vector component = sums.col(k);
             for (const Index variable : parts.variables_of(k)) {
                 set(variable,
-                    layout.segment(natural, variable) + parts.block_gradient(state.mean, k, component, variable));
+                    layout.segment(natural, variable) +
+                        parts.block_gradient(parts.component_at(state, k), origins.col(k), sums.col(k), variable));
             }
         }
     }
@@ -337,10 +354,11 @@ State MixtureModel::start(Random& random) const {
     const Implementation& self = *implementation_;
     const detail::RowSummary& data = self.data;
     const Matrix responsibilities = detail::cluster(data.sample, components(), random);
-    const Matrix features = detail::features_of(data.sample, data.format);
     const double scale = data.total_weight / data.sample_weights.sum();
     const Matrix weighted = (scale * data.sample_weights).asDiagonal() * responsibilities;
-    const Matrix sums = features.transpose() * weighted;
+    const Vector sizes = weighted.colwise().sum().cwiseMax(std::numeric_limits<double>::min());
+    const Matrix origins = data.sample.transpose() * weighted * sizes.cwiseInverse().asDiagonal();
+    const Matrix sums = detail::sums_of(data.sample, data.format, weighted, origins);
 
     State state{self.natural, Vector(layout().size()),
                 std::vector<bool>(static_cast<std::size_t>(layout().variable_count()), false)};
@@ -349,27 +367,25 @@ State MixtureModel::start(Random& random) const {
             [&](const auto& family) { return family.mean(self.natural.segment(variable.offset, variable.size)); },
             variable.family);
     }
-    for (int i = 0; i < 5; ++i) self.update(state, sums);
+    for (int i = 0; i < 5; ++i) self.update(state, origins, sums);
     return state;
 }
 
 Expansion MixtureModel::sweep(State& state) const {
-    const detail::PassSums sums = implementation_->pass(state.mean, false);
-    const Expansion entry = implementation_->value_of(state.mean, sums);
-    implementation_->update(state, sums.sums);
+    const Implementation& self = *implementation_;
+    const detail::MixtureScores scores = self.parts.scores(self.parts.point_at(state));
+    const detail::PassSums sums = self.pass(scores, Matrix(columns(), 0));
+    const Expansion entry = self.value_of(state.mean, scores, sums);
+    self.update(state, scores.origins, sums.sums);
     return entry;
 }
 
 Expansion MixtureModel::expand(const Vector& mean, Order order) const {
-    const Implementation& self = *implementation_;
-    const detail::PassSums sums = self.pass(mean, order == Order::hessian);
-    Expansion expansion = self.value_of(mean, sums);
-    if (order >= Order::gradient) {
-        expansion.gradient = self.natural + self.parts.gradient(mean, sums.sums);
-        expansion.gradient_magnitude = self.natural.cwiseAbs() + self.parts.gradient_magnitude(mean, sums.sums);
-    }
-    if (order >= Order::hessian) expansion.hessian = self.parts.hessian(mean, sums);
-    return expansion;
+    return implementation_->expand(mean, implementation_->parts.point_at(mean), order);
+}
+
+Expansion MixtureModel::expand_at(const State& state, Order order) const {
+    return implementation_->expand(state.mean, implementation_->parts.point_at(state), order);
 }
 
 const std::vector<std::string>& MixtureModel::hyperparameters() const {
@@ -394,16 +410,18 @@ MixtureModel::Prediction MixtureModel::predict(const State& state, const Matrix&
     detail::require_size("predict", "columns", rows.cols(), format.columns);
     if (!rows.allFinite()) throw std::invalid_argument("predict: a row has a value that is not finite");
     const Matrix standardised = (rows.rowwise() - format.centre.transpose()) * format.inverse_scale.asDiagonal();
-    const Matrix features = detail::features_of(standardised, format);
     const auto log_sums = [](const Matrix& scores) {
         const Vector largest = scores.rowwise().maxCoeff();
         return Vector(largest.array() + (scores.colwise() - largest).array().exp().rowwise().sum().log());
     };
-    const Matrix scores = features * self.parts.theta(state.mean);
+    const auto scores_at = [&](const detail::MixtureComponents::Point& point) {
+        return detail::scores_of(standardised, format, self.parts.scores(point));
+    };
+    const Matrix scores = scores_at(self.parts.point_at(state));
     Prediction prediction;
     prediction.responsibilities = (scores.colwise() - log_sums(scores)).array().exp();
     prediction.log_density =
-        log_sums(features * self.parts.plug_in_theta(state)).array() + format.inverse_scale.array().log().sum();
+        log_sums(scores_at(self.parts.plug_in_point(state))).array() + format.inverse_scale.array().log().sum();
     return prediction;
 }
 

@@ -8,15 +8,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace lrvb::detail {
 
 namespace {
 
 constexpr Index kBlock = static_cast<Index>(kBlockRows);
-constexpr Index kTaskRows = 64 * kBlock;       // one task of a univariate pass
-constexpr Index kChunkRows = 16 * kTaskRows;   // read at once
-constexpr Index kWideChunkRows = 16 * kBlock;  // the same where features are many
 
 template <class Body>
 void in_parallel(int threads, Index count, Body body) {
@@ -28,224 +26,343 @@ void in_parallel(int threads, Index count, Body body) {
     arena.execute([&] { oneapi::tbb::parallel_for(Index{0}, count, body); });
 }
 
-// One column: quadratic scores and power moments, all in vector registers.
-class UnivariatePass {
+// A block of rows, and what it becomes.
+struct Block {
+    Block(const RowFormat& format, std::size_t components)
+        : x(static_cast<std::size_t>(format.columns) * kBlockRows),
+          weights(format.weighted ? kBlockRows : 0),
+          responsibilities(components * kBlockRows) {}
+
+    const double* weights_or_null() const { return weights.empty() ? nullptr : weights.data(); }
+
+    std::vector<double> x;  // standardised, column by column
+    std::vector<double> weights;
+    std::vector<double> responsibilities;  // scores, to begin with
+};
+
+// What the components make of a block of rows.
+class BlockWork {
   public:
-    UnivariatePass(const RowFormat& format, const Matrix& theta, const PassOptions& options)
-        : format_(format), theta_(theta), options_(options), components_(static_cast<std::size_t>(theta.cols())) {}
+    explicit BlockWork(const RowFormat& format)
+        : format_(format),
+          columns_(static_cast<std::size_t>(format.columns)),
+          centred_((1 + columns_) * kBlockRows, 1.0),
+          weighted_(centred_.size()) {}
 
-    PassSums operator()(RowSource& source, Index rows) {
-        total_.assign(size(), 0.0);
-        for_each_chunk(source, format_.width(), rows, kChunkRows, [&](const double* first, Index count) {
-            const Index tasks = (count + kTaskRows - 1) / kTaskRows;
-            partial_.assign(static_cast<std::size_t>(tasks), std::vector<double>());
-            in_parallel(options_.threads, tasks, [&](Index t) {
-                const Index begin = t * kTaskRows;
-                partial_[static_cast<std::size_t>(t)] =
-                    task(first + begin * format_.width(), std::min(kTaskRows, count - begin));
-            });
-            for (const std::vector<double>& part : partial_) {
-                for (std::size_t i = 0; i < total_.size(); ++i) total_[i] += part[i];
-            }
-        });
-        return unpacked();
-    }
-
-  private:
-    // Two numbers of the bound, three moments a component, five a pair.
-    std::size_t size() const {
-        const std::size_t pairs = options_.pairs ? components_ * (components_ - 1) / 2 : 0;
-        return 2 + 3 * components_ + 5 * pairs;
-    }
-
-    std::vector<double> task(const double* rows, Index count) const {
-        std::vector<double> sums(size(), 0.0);
-        std::vector<double> scores(components_ * kBlockRows);
-        alignas(64) double x[kBlockRows];
-        alignas(64) double w[kBlockRows];
-        for (Index begin = 0; begin < count; begin += kBlock) {
-            const auto block = static_cast<std::size_t>(std::min(kBlock, count - begin));
-            load(rows + begin * format_.width(), block, x, w);
-            const double* weights = format_.weighted ? w : nullptr;
-            quadratic_scores(x, block, components_, theta_.data(), scores.data());
-            const SoftmaxSums bound = softmax(scores.data(), weights, block, components_);
-            sums[0] += bound.log_sum;
-            sums[1] += bound.magnitude;
-            add_moments(scores.data(), weights, x, block, components_, sums.data() + 2);
-            if (options_.pairs) {
-                add_pair_moments(scores.data(), weights, x, block, components_, sums.data() + 2 + 3 * components_);
+    // Rows of a source to standardised columns.
+    void load(const double* rows, std::size_t count, Block& block) const {
+        const auto width = static_cast<std::size_t>(format_.width());
+        if (format_.weighted) {
+            for (std::size_t i = 0; i < count; ++i) block.weights[i] = rows[i * width + columns_];
+            std::fill(block.weights.begin() + static_cast<std::ptrdiff_t>(count), block.weights.end(), 0.0);
+        }
+        for (std::size_t p = 0; p < columns_; ++p) {
+            const double centre = format_.centre[static_cast<Index>(p)];
+            const double scale = format_.inverse_scale[static_cast<Index>(p)];
+            double* x = block.x.data() + p * kBlockRows;
+            for (std::size_t i = 0; i < count; ++i) x[i] = (rows[i * width + p] - centre) * scale;
+            std::fill(x + count, x + kBlockRows, 0.0);
+            if (!format_.weighted) continue;
+            for (std::size_t i = 0; i < count; ++i) {
+                if (block.weights[i] == 0.0) x[i] = 0.0;  // whatever it holds, it is not there
             }
         }
-        return sums;
     }
 
-    void load(const double* rows, std::size_t count, double* x, double* w) const {
-        const double centre = format_.centre[0];
-        const double scale = format_.inverse_scale[0];
-        const std::size_t width = static_cast<std::size_t>(format_.width());
-        for (std::size_t i = 0; i < count; ++i) x[i] = (rows[i * width] - centre) * scale;
-        std::fill(x + count, x + kBlockRows, 0.0);
-        if (!format_.weighted) return;
-        for (std::size_t i = 0; i < count; ++i) {
-            w[i] = rows[i * width + 1];
-            if (w[i] == 0.0) x[i] = 0.0;  // whatever it holds, it is not there
-        }
-        std::fill(w + count, w + kBlockRows, 0.0);
-    }
-
-    PassSums unpacked() const {
-        PassSums result;
-        result.log_sum = total_[0];
-        result.magnitude = total_[1];
-        result.sums = Eigen::Map<const Matrix>(total_.data() + 2, 3, theta_.cols());
-        for (std::size_t at = 2 + 3 * components_; at < total_.size(); at += 5) {
-            const double* moment = total_.data() + at;
-            Matrix pair(3, 3);
-            for (Index i = 0; i < 3; ++i) {
-                for (Index j = 0; j < 3; ++j) pair(i, j) = moment[i + j];
+    void score(const MixtureScores& scores, std::size_t count, Block& block) {
+        for (Index k = 0; k < scores.constants.size(); ++k) {
+            double* out = block.responsibilities.data() + static_cast<std::size_t>(k) * kBlockRows;
+            const double* origin = scores.origins.col(k).data();
+            const double* squares = scores.squares.col(k).data();
+            if (format_.full) {
+                double* y = centred_.data() + kBlockRows;
+                centre(block.x.data(), count, columns_, origin, y);
+                full_scores(y, count, columns_, scores.constants[k], squares, out);
+            } else {
+                diagonal_scores(block.x.data(), count, columns_, origin, scores.constants[k], squares, out);
             }
-            result.pairs.push_back(pair);
+        }
+    }
+
+    // Numbers a component that `add` adds to.
+    std::size_t sums_size() const { return format_.full ? (columns_ + 1) * (columns_ + 1) : 1 + 2 * columns_; }
+
+    void add(const Matrix& origins, std::size_t count, const Block& block, double* sums) {
+        for (Index k = 0; k < origins.cols(); ++k, sums += sums_size()) {
+            const double* r = block.responsibilities.data() + static_cast<std::size_t>(k) * kBlockRows;
+            if (!format_.full) {
+                add_diagonal_moments(r, block.weights_or_null(), block.x.data(), count, columns_, origins.col(k).data(),
+                                     sums);
+                continue;
+            }
+            // (1, y)(1, y)ᵀ has all of 1, y and yyᵀ.
+            centre(block.x.data(), count, columns_, origins.col(k).data(), centred_.data() + kBlockRows);
+            if (format_.weighted) multiply(r, 1, block.weights.data(), count, weighted_.data());
+            if (!format_.weighted) std::copy(r, r + kBlockRows, weighted_.begin());
+            multiply(centred_.data() + kBlockRows, columns_, weighted_.data(), count, weighted_.data() + kBlockRows);
+            add_products(weighted_.data(), centred_.data(), count, columns_ + 1, sums);
+        }
+    }
+
+    // The sums of all components as features × components.
+    Matrix unpacked(const double* sums, Index components) const {
+        Matrix result(format_.features(), components);
+        for (Index k = 0; k < components; ++k, sums += sums_size()) {
+            if (!format_.full) {
+                result.col(k) = Eigen::Map<const Vector>(sums, format_.features());
+                continue;
+            }
+            Index feature = 0;
+            for (std::size_t q = 0; q <= columns_; ++q) {
+                for (std::size_t p = q; p <= columns_; ++p) result(feature++, k) = sums[q * (columns_ + 1) + p];
+            }
         }
         return result;
     }
 
+  private:
     const RowFormat& format_;
-    const Matrix& theta_;
-    const PassOptions& options_;
-    std::size_t components_;
-    std::vector<double> total_;
-    std::vector<std::vector<double>> partial_;
+    std::size_t columns_;
+    std::vector<double> centred_;  // a column of ones, then y
+    std::vector<double> weighted_;
 };
 
-// Several columns: scores, sums and pairs are matrix products over blocks.
-class MultivariatePass {
+class Pass {
   public:
-    MultivariatePass(const RowFormat& format, const Matrix& theta, const PassOptions& options)
-        : format_(format), theta_(theta), options_(options) {}
+    Pass(const RowFormat& format, const MixtureScores& scores, const Matrix& pair_origins, const PassOptions& options)
+        : format_(format),
+          scores_(scores),
+          pair_origins_(pair_origins),
+          options_(options),
+          work_(format),
+          components_(static_cast<std::size_t>(scores.constants.size())) {}
 
     PassSums operator()(RowSource& source, Index rows) {
-        const Index components = theta_.cols();
-        result_.sums = Matrix::Zero(format_.features(), components);
-        if (options_.pairs) {
-            const auto pairs = static_cast<std::size_t>(components * (components - 1) / 2);
-            result_.pairs.assign(pairs, Matrix::Zero(format_.features(), format_.features()));
-            skipped_.assign(pairs, 0.0);
+        total_.assign(size(), 0.0);
+        if (has_wide_pairs()) {
+            result_.pairs.resize(static_cast<std::size_t>(pair_origins_.cols()));
+            skipped_.assign(result_.pairs.size(), 0.0);
         }
-        for_each_chunk(source, format_.width(), rows, kWideChunkRows,
-                       [&](const double* first, Index count) { chunk(first, count); });
-        for (Matrix& pair : result_.pairs) pair = Matrix(pair.selfadjointView<Eigen::Lower>());
-        for (const double skipped : skipped_) result_.skipped = std::max(result_.skipped, skipped);
-        return std::move(result_);
+        // Where rows are wide, a chunk's responsibilities are kept for its pairs.
+        const Index blocks = format_.columns == 1 ? 64 : 4;
+        for_each_chunk(source, format_.width(), rows, 16 * blocks * kBlock,
+                       [&](const double* first, Index count) { chunk(first, count, blocks * kBlock); });
+        return finished();
     }
 
   private:
-    struct Block {
-        Matrix features;          // kBlock × features; rows beyond the block are zero
-        Matrix responsibilities;  // kBlock × components
-        Vector weights;
-        SoftmaxSums bound;
-        Matrix sums;
-    };
+    bool has_wide_pairs() const { return pair_origins_.cols() > 0 && format_.columns > 1; }
 
-    void chunk(const double* rows, Index count) {
-        const Index blocks = (count + kBlock - 1) / kBlock;
-        blocks_.resize(static_cast<std::size_t>(blocks));
-        in_parallel(options_.threads, blocks, [&](Index b) {
-            const Index begin = b * kBlock;
-            fill(rows + begin * format_.width(), std::min(kBlock, count - begin), blocks_[static_cast<std::size_t>(b)]);
-        });
-        for (const Block& block : blocks_) {
-            result_.log_sum += block.bound.log_sum;
-            result_.magnitude += block.bound.magnitude;
-            result_.sums += block.sums;
-        }
-        if (options_.pairs) add_pairs();
+    // Two numbers of the bound, then the sums of each component, then five moments a pair where there is one column.
+    std::size_t size() const {
+        const std::size_t pairs = format_.columns == 1 ? static_cast<std::size_t>(pair_origins_.cols()) : 0;
+        return 2 + components_ * work_.sums_size() + 5 * pairs;
     }
 
-    void fill(const double* rows, Index count, Block& block) const {
-        const Index columns = format_.columns;
-        Matrix standardised = Matrix::Zero(kBlock, columns);
-        block.weights = Vector::Ones(kBlock);
-        for (Index i = 0; i < count; ++i) {
-            const double* row = rows + i * format_.width();
-            if (format_.weighted) block.weights[i] = row[columns];
-            if (block.weights[i] == 0.0) continue;  // whatever it holds, it is not there
-            for (Index p = 0; p < columns; ++p) {
-                standardised(i, p) = (row[p] - format_.centre[p]) * format_.inverse_scale[p];
-            }
+    void chunk(const double* rows, Index count, Index task_rows) {
+        const Index tasks = (count + task_rows - 1) / task_rows;
+        partial_.assign(static_cast<std::size_t>(tasks), std::vector<double>());
+        if (has_wide_pairs()) {
+            kept_.resize(static_cast<std::size_t>((count + kBlock - 1) / kBlock), Block(format_, components_));
         }
-        block.features = features_of(standardised, format_);
-        block.responsibilities.noalias() = block.features * theta_;
-        block.bound = softmax(block.responsibilities.data(), block.weights.data(), static_cast<std::size_t>(count),
-                              static_cast<std::size_t>(theta_.cols()));
-        const Matrix weighted = block.weights.asDiagonal() * block.responsibilities;
-        block.sums.noalias() = block.features.transpose() * weighted;
+        in_parallel(options_.threads, tasks, [&](Index t) {
+            const Index begin = t * task_rows;
+            partial_[static_cast<std::size_t>(t)] =
+                task(rows + begin * format_.width(), std::min(task_rows, count - begin), begin / kBlock);
+        });
+        for (const std::vector<double>& part : partial_) {
+            for (std::size_t i = 0; i < total_.size(); ++i) total_[i] += part[i];
+        }
+        if (has_wide_pairs()) add_pairs();
+    }
+
+    std::vector<double> task(const double* rows, Index count, Index first_block) {
+        std::vector<double> sums(size(), 0.0);
+        BlockWork work(format_);
+        Block own(format_, components_);
+        for (Index begin = 0; begin < count; begin += kBlock, ++first_block) {
+            const auto size = static_cast<std::size_t>(std::min(kBlock, count - begin));
+            Block& block = has_wide_pairs() ? kept_[static_cast<std::size_t>(first_block)] : own;
+            work.load(rows + begin * format_.width(), size, block);
+            work.score(scores_, size, block);
+            const double* weights = block.weights_or_null();
+            const SoftmaxSums bound = softmax(block.responsibilities.data(), weights, size, components_);
+            sums[0] += bound.log_sum;
+            sums[1] += bound.magnitude;
+            work.add(scores_.origins, size, block, sums.data() + 2);
+            if (format_.columns > 1 || pair_origins_.cols() == 0) continue;
+            add_pair_moments(block.responsibilities.data(), weights, block.x.data(), size, components_,
+                             pair_origins_.data(), sums.data() + 2 + components_ * work.sums_size());
+        }
+        return sums;
     }
 
     // Pair by pair, so that each is summed by one thread in the order of the rows.
     void add_pairs() {
-        std::vector<std::pair<Index, Index>> pairs;
-        for (Index k = 0; k < theta_.cols(); ++k) {
-            for (Index l = k + 1; l < theta_.cols(); ++l) pairs.emplace_back(k, l);
+        std::vector<std::pair<std::size_t, std::size_t>> pairs;
+        for (std::size_t k = 0; k < components_; ++k) {
+            for (std::size_t l = k + 1; l < components_; ++l) pairs.emplace_back(k, l);
         }
         in_parallel(options_.threads, static_cast<Index>(pairs.size()), [&](Index i) {
             const auto [k, l] = pairs[static_cast<std::size_t>(i)];
-            Matrix selected(format_.features(), kBlock);
-            for (const Block& block : blocks_) {
-                Index count = 0;
-                for (Index n = 0; n < kBlock; ++n) {
-                    const double product =
-                        block.weights[n] * block.responsibilities(n, k) * block.responsibilities(n, l);
+            Selection selection(format_, pair_origins_.col(i), result_.pairs[static_cast<std::size_t>(i)]);
+            for (const Block& block : kept_) {
+                const double* left = block.responsibilities.data() + k * kBlockRows;
+                const double* right = block.responsibilities.data() + l * kBlockRows;
+                for (std::size_t n = 0; n < kBlockRows; ++n) {
+                    const double weight = format_.weighted ? block.weights[n] : 1.0;
+                    const double product = weight * left[n] * right[n];
                     if (product == 0.0) continue;
                     if (product < options_.skip_below) {
-                        const double largest = block.features.row(n).cwiseAbs().maxCoeff();
-                        skipped_[static_cast<std::size_t>(i)] += product * largest * largest;
+                        skipped_[static_cast<std::size_t>(i)] += product * selection.largest_square(block.x, n);
                         continue;
                     }
-                    selected.col(count++) = std::sqrt(product) * block.features.row(n).transpose();
+                    selection.add(block.x, n, product);
                 }
-                if (count == 0) continue;
-                result_.pairs[static_cast<std::size_t>(i)].selfadjointView<Eigen::Lower>().rankUpdate(
-                    selected.leftCols(count));
             }
+            selection.flush();
         });
     }
 
+    // Rows of one pair, gathered until they fill a block, which is then added to the pair's sum.
+    class Selection {
+      public:
+        Selection(const RowFormat& format, const Vector& origin, Matrix& sum)
+            : format_(format), origin_(origin), sum_(sum), features_(static_cast<std::size_t>(format.features())) {}
+
+        double largest_square(const std::vector<double>& x, std::size_t row) const {
+            double largest = 1.0;
+            for (Index p = 0; p < format_.columns; ++p) {
+                const double y = x[static_cast<std::size_t>(p) * kBlockRows + row] - origin_[p];
+                largest = std::max({largest, std::abs(y), y * y});
+            }
+            return largest * largest;
+        }
+
+        void add(const std::vector<double>& x, std::size_t row, double product) {
+            if (block_.empty()) {
+                block_.assign(features_ * kBlockRows, 0.0);
+                weighted_ = block_;
+                products_.assign(kBlockRows, 0.0);
+            }
+            const auto columns = static_cast<std::size_t>(format_.columns);
+            block_[count_] = 1.0;
+            for (std::size_t p = 0; p < columns; ++p) {
+                block_[(1 + p) * kBlockRows + count_] = x[p * kBlockRows + row] - origin_[static_cast<Index>(p)];
+            }
+            products_[count_++] = product;
+            if (count_ == kBlockRows) flush();
+        }
+
+        void flush() {
+            if (count_ == 0) return;
+            if (sum_.size() == 0) sum_ = Matrix::Zero(format_.features(), format_.features());
+            std::fill(products_.begin() + static_cast<std::ptrdiff_t>(count_), products_.end(), 0.0);
+            const auto columns = static_cast<std::size_t>(format_.columns);
+            const double* y = block_.data() + kBlockRows;
+            double* out = block_.data() + (1 + columns) * kBlockRows;
+            for (std::size_t p = 0; p < columns; ++p) {
+                const std::size_t last = format_.full ? columns : p + 1;
+                multiply(y + p * kBlockRows, last - p, y + p * kBlockRows, count_, out);
+                out += (last - p) * kBlockRows;
+            }
+            multiply(block_.data(), features_, products_.data(), count_, weighted_.data());
+            add_products(weighted_.data(), block_.data(), count_, features_, sum_.data());
+            count_ = 0;
+        }
+
+      private:
+        const RowFormat& format_;
+        Vector origin_;
+        Matrix& sum_;
+        std::size_t features_;
+        std::size_t count_ = 0;
+        std::vector<double> block_;     // kBlockRows × features; rows beyond the count are left from before
+        std::vector<double> weighted_;  // the same, times the products, which are zero beyond the count
+        std::vector<double> products_;
+    };
+
+    PassSums finished() {
+        result_.log_sum = total_[0];
+        result_.magnitude = total_[1];
+        result_.sums = work_.unpacked(total_.data() + 2, scores_.constants.size());
+        for (Matrix& pair : result_.pairs) {
+            if (pair.size() > 0) pair = Matrix(pair.selfadjointView<Eigen::Lower>());
+        }
+        for (const double skipped : skipped_) result_.skipped = std::max(result_.skipped, skipped);
+        for (std::size_t at = 2 + components_ * work_.sums_size(); at < total_.size(); at += 5) {
+            Matrix pair(3, 3);
+            for (Index i = 0; i < 3; ++i) {
+                for (Index j = 0; j < 3; ++j) pair(i, j) = total_[at + static_cast<std::size_t>(i + j)];
+            }
+            result_.pairs.push_back(std::move(pair));
+        }
+        return std::move(result_);
+    }
+
     const RowFormat& format_;
-    const Matrix& theta_;
+    const MixtureScores& scores_;
+    const Matrix& pair_origins_;
     const PassOptions& options_;
-    PassSums result_;
+    BlockWork work_;  // for its sizes; every task has its own
+    std::size_t components_;
+    std::vector<double> total_;
+    std::vector<std::vector<double>> partial_;
+    std::vector<Block> kept_;
     std::vector<double> skipped_;
-    std::vector<Block> blocks_;
+    PassSums result_;
 };
+
+// Standardised rows, in blocks.
+template <class Visit>
+void for_each_block(const Matrix& standardised, Block& block, Visit visit) {
+    for (Index begin = 0; begin < standardised.rows(); begin += kBlock) {
+        const Index count = std::min(kBlock, standardised.rows() - begin);
+        std::fill(block.x.begin(), block.x.end(), 0.0);
+        Eigen::Map<Matrix>(block.x.data(), kBlock, standardised.cols()).topRows(count) =
+            standardised.middleRows(begin, count);
+        visit(begin, count);
+    }
+}
 
 }  // namespace
 
-Matrix features_of(const Matrix& standardised, const RowFormat& format) {
-    const Index columns = format.columns;
-    Matrix features(standardised.rows(), format.features());
-    features.col(0).setOnes();
-    features.middleCols(1, columns) = standardised;
-    if (!format.full) {
-        features.rightCols(columns) = standardised.cwiseAbs2();
-        return features;
-    }
-    Index at = 1 + columns;
-    for (Index i = 0; i < columns; ++i) {
-        for (Index j = i; j < columns; ++j) {
-            features.col(at++) = standardised.col(i).cwiseProduct(standardised.col(j));
-        }
-    }
-    return features;
-}
-
-PassSums mixture_pass(RowSource& source, Index rows, const RowFormat& format, const Matrix& theta,
-                      const PassOptions& options) {
+PassSums mixture_pass(RowSource& source, Index rows, const RowFormat& format, const MixtureScores& scores,
+                      const Matrix& pair_origins, const PassOptions& options) {
     // So that more threads than cores are what the caller gets, as asked.
     using oneapi::tbb::global_control;
     const global_control allowed(global_control::max_allowed_parallelism, static_cast<std::size_t>(options.threads));
-    if (format.columns == 1) return UnivariatePass(format, theta, options)(source, rows);
-    return MultivariatePass(format, theta, options)(source, rows);
+    return Pass(format, scores, pair_origins, options)(source, rows);
+}
+
+Matrix scores_of(const Matrix& standardised, const RowFormat& format, const MixtureScores& scores) {
+    const Index components = scores.constants.size();
+    Matrix result(standardised.rows(), components);
+    BlockWork work(format);
+    Block block(format, static_cast<std::size_t>(components));
+    for_each_block(standardised, block, [&](Index begin, Index count) {
+        work.score(scores, static_cast<std::size_t>(count), block);
+        result.middleRows(begin, count) =
+            Eigen::Map<const Matrix>(block.responsibilities.data(), kBlock, components).topRows(count);
+    });
+    return result;
+}
+
+Matrix sums_of(const Matrix& standardised, const RowFormat& format, const Matrix& responsibilities,
+               const Matrix& origins) {
+    RowFormat plain = format;
+    plain.weighted = false;
+    const Index components = responsibilities.cols();
+    BlockWork work(plain);
+    Block block(plain, static_cast<std::size_t>(components));
+    std::vector<double> sums(static_cast<std::size_t>(components) * work.sums_size(), 0.0);
+    for_each_block(standardised, block, [&](Index begin, Index count) {
+        Eigen::Map<Matrix> r(block.responsibilities.data(), kBlock, components);
+        r.setZero();
+        r.topRows(count) = responsibilities.middleRows(begin, count);
+        work.add(origins, static_cast<std::size_t>(count), block, sums.data());
+    });
+    return work.unpacked(sums.data(), components);
 }
 
 }  // namespace lrvb::detail

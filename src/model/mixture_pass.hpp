@@ -5,15 +5,20 @@
 
 #include <vector>
 
-/// A pass over the rows of a mixture. The score of row n under component k is θ_k · φ(x_n), with φ the features of the
-/// standardised row: (1, x, x²) column by column, or (1, x, half-vector of xxᵀ). With r = softmax of the scores, one
-/// pass gives
+/// A pass over the rows of a mixture. Component k scores a standardised row x by a quadratic about its own origin,
 ///
-///     Σ w log Σ_k exp(θ_k·φ),     Σ w r_k φ,     and on request     Σ w r_k r_l φφᵀ  for k < l,
+///     ρ_k = constant_k + Σ squares_k,pq y_p y_q,     y = x − origin_k,
 ///
-/// which is all that value, gradient and Hessian of the expected log joint need of the data. Rows are worked on in
-/// blocks that stay in cache; nothing that grows with the number of rows is stored; sums are taken in an order that
-/// does not depend on the number of threads, nor on where the rows come from.
+/// and with r = softmax of the scores one pass gives
+///
+///     Σ w log Σ_k exp ρ_k,     Σ w r_k φ(x − origin_k),     and on request     Σ w r_k r_l φφᵀ(x − origin_kl)  for k <
+///     l,
+///
+/// φ(y) the features (1, y, y²) column by column, or (1, y, half-vector of yyᵀ): all that value, gradient and Hessian
+/// of the expected log joint need of the data. Sums about a component's own origin keep their digits however narrow it
+/// is and however far from the rest. Rows are worked on in blocks that stay in cache; nothing that grows with the
+/// number of rows is stored; sums are taken in an order that does not depend on the number of threads, nor on where the
+/// rows come from.
 namespace lrvb::detail {
 
 /// How a source's row is read: its columns, standardised, then its weight if it has one.
@@ -28,28 +33,38 @@ struct RowFormat {
     Index features() const { return full ? 1 + columns + columns * (columns + 1) / 2 : 1 + 2 * columns; }
 };
 
+/// The scores of all components, one a column.
+struct MixtureScores {
+    Matrix origins;
+    Vector constants;
+    Matrix squares;  // column by column, or the half-vector's order
+};
+
 struct PassSums {
     double log_sum = 0.0;
     double magnitude = 0.0;
     Matrix sums;                // features × components: Σ w r_k φ
-    std::vector<Matrix> pairs;  // Σ w r_k r_l φφᵀ for k < l, in order; empty unless asked for
+    std::vector<Matrix> pairs;  // Σ w r_k r_l φφᵀ for k < l, in order; a matrix without entries where there is no row
     /// No entry of `pairs` is off by more than this for the rows that were skipped in it.
     double skipped = 0.0;
 };
 
 struct PassOptions {
-    bool pairs = false;
     int threads = 1;
     /// Rows with w r_k r_l below this do not enter the pair (k, l) where there is more than one column.
     double skip_below = 1e-14;
 };
 
-/// θ: features × components.
-PassSums mixture_pass(RowSource& source, Index rows, const RowFormat& format, const Matrix& theta,
-                      const PassOptions& options);
+/// `pair_origins` has a column for each pair k < l, in order; none where the pairs are not asked for.
+PassSums mixture_pass(RowSource& source, Index rows, const RowFormat& format, const MixtureScores& scores,
+                      const Matrix& pair_origins, const PassOptions& options);
 
-/// φ of standardised rows (one a row of the result).
-Matrix features_of(const Matrix& standardised, const RowFormat& format);
+/// The scores of standardised rows: rows × components.
+Matrix scores_of(const Matrix& standardised, const RowFormat& format, const MixtureScores& scores);
+
+/// Σ r_k φ(x − origin_k) of standardised rows with given responsibilities.
+Matrix sums_of(const Matrix& standardised, const RowFormat& format, const Matrix& responsibilities,
+               const Matrix& origins);
 
 /// Reads all rows in chunks of at most `chunk` rows; `visit(rows, count)`.
 template <class Visit>

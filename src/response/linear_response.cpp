@@ -28,7 +28,7 @@ std::shared_ptr<const detail::Curvature> factored(const Model& model, const Opti
     if (optimum.curvature && optimum.model_identity == model.identity() && model.identity() != 0) {
         return optimum.curvature;
     }
-    const Expansion expansion = model.expand(optimum.state.mean, Order::hessian);
+    const Expansion expansion = model.expand_at(optimum.state, Order::hessian);
     auto structure =
         std::make_shared<const detail::CurvatureStructure>(layout, optimum.state.clamped, expansion.hessian);
     auto curvature =

@@ -71,6 +71,10 @@ class LRVB_EXPORT Model {
 
     virtual Expansion expand(const Vector& mean, Order order) const = 0;
 
+    /// The same at a state, for models whose sums need what the means have lost to rounding: where |Eμ| ≫ sd, the
+    /// variance E[μ²] − (Eμ)² is in the naturals, but no longer in the means.
+    virtual Expansion expand_at(const State& state, Order order) const { return expand(state.mean, order); }
+
     /// Names of the hyperparameters α that the sensitivity can be asked for.
     virtual const std::vector<std::string>& hyperparameters() const = 0;
 
