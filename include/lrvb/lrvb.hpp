@@ -14,5 +14,6 @@
 #include <lrvb/model/builder.hpp>
 #include <lrvb/model/functionals.hpp>
 #include <lrvb/model/mixture_model.hpp>
+#include <lrvb/model/mixture_prediction.hpp>
 #include <lrvb/model/multilinear_model.hpp>
 #include <lrvb/response/linear_response.hpp>

@@ -138,15 +138,9 @@ Data open_data(const DataOptions& options) {
     return data;
 }
 
-Data open_data_of(const FitFile& fit, const std::string& path, bool drop_missing) {
-    // A column of the fit is found by its name; a file without names has them by number.
-    std::vector<std::string> columns = fit.data.columns;
-    Data data;
-    Opened opened = open(path, columns, drop_missing);
-    data.source = opened.source;
-    data.record.name = opened.source->name();
-    data.record.columns = opened.names;
-    return data;
+std::shared_ptr<RowSource> open_columns(const std::string& path, const std::vector<std::string>& columns,
+                                        bool drop_missing) {
+    return open(path, columns, drop_missing).source;
 }
 
 }  // namespace lrvb::cli

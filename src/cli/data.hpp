@@ -30,7 +30,8 @@ struct Data {
 /// needed. Throws std::runtime_error for data that cannot be read.
 Data open_data(const DataOptions& options);
 
-/// The same rows again, for a fit: the columns that it used.
-Data open_data_of(const FitFile& fit, const std::string& path, bool drop_missing);
+/// These columns of a file, streamed as they are: for new rows.
+std::shared_ptr<RowSource> open_columns(const std::string& path, const std::vector<std::string>& columns,
+                                        bool drop_missing);
 
 }  // namespace lrvb::cli

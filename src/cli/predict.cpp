@@ -3,12 +3,77 @@
 #include "cli/output.hpp"
 #include "data/files.hpp"
 
+#include <lrvb/model/mixture_prediction.hpp>
+
 #include <fmt/format.h>
 
 #include <memory>
 
 namespace lrvb::cli {
 
-void add_predict(CLI::App&, Run&) {}
+namespace {
+
+struct Options {
+    std::string fit;
+    std::string data;
+    bool drop_missing = false;
+    std::string output = "-";
+};
+
+constexpr Index kChunk = 1 << 12;  // rows
+
+// Row by row: the most probable component, the probability of each, and the log density of the row.
+void predict_mixture(const FitFile& fit, const MixtureRecord& record, const Options& options) {
+    const MixtureShape shape{record.components, record.covariance, record.centre, record.scale};
+    const State state = fit.state(mixture_layout(shape));
+    const std::shared_ptr<RowSource> source = open_columns(options.data, fit.data.columns, options.drop_missing);
+    const Index columns = source->columns();
+
+    detail::AtomicFile file(options.output);
+    std::vector<std::string> header{"row", "component"};
+    for (Index k = 1; k <= record.components; ++k) header.push_back(fmt::format("p[{}]", k));
+    header.emplace_back("log_density");
+    std::string text = csv_line(header);
+    std::vector<double> buffer(static_cast<std::size_t>(kChunk * columns));
+    Index row = 0;
+    source->rewind();
+    while (const Index count = source->read(buffer.data(), kChunk)) {
+        const Matrix rows = Eigen::Map<const Matrix>(buffer.data(), columns, count).transpose();
+        const MixtureModel::Prediction prediction = predict(shape, state, rows);
+        for (Index i = 0; i < count; ++i) {
+            Index component = 0;
+            prediction.responsibilities.row(i).maxCoeff(&component);
+            text += fmt::format("{},{}", ++row, component + 1);
+            for (Index k = 0; k < record.components; ++k) {
+                text += ',';
+                text += exact(prediction.responsibilities(i, k));
+            }
+            text += ',';
+            text += exact(prediction.log_density[i]);
+            text += '\n';
+        }
+        file.write(text.data(), text.size());
+        text.clear();
+    }
+    file.commit();
+}
+
+int predict_rows(const Options& options) {
+    const FitFile fit = read_fit(options.fit);
+    predict_mixture(fit, std::get<MixtureRecord>(fit.model), options);
+    return kSuccess;
+}
+
+}  // namespace
+
+void add_predict(CLI::App& program, Run& run) {
+    const auto options = std::make_shared<Options>();
+    CLI::App* command = program.add_subcommand("predict", "Predict new rows from a fit");
+    add_fit_argument(*command, options->fit);
+    command->add_option("DATA", options->data, "New rows, with the columns of the fit: CSV, .npy, or -")->required();
+    command->add_flag("--drop-missing", options->drop_missing, "Leave out rows with a missing value");
+    command->add_option("-o,--output", options->output, "Write to this file instead of standard output");
+    command->callback([options, &run] { run = [options] { return predict_rows(*options); }; });
+}
 
 }  // namespace lrvb::cli

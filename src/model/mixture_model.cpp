@@ -5,6 +5,7 @@
 
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/model/mixture_model.hpp>
+#include <lrvb/model/mixture_prediction.hpp>
 
 #include <Eigen/Cholesky>
 
@@ -405,24 +406,7 @@ State MixtureModel::ordered(const State& state) const {
 }
 
 MixtureModel::Prediction MixtureModel::predict(const State& state, const Matrix& rows) const {
-    const Implementation& self = *implementation_;
-    const detail::RowFormat& format = self.data.format;
-    detail::require_size("predict", "columns", rows.cols(), format.columns);
-    if (!rows.allFinite()) throw std::invalid_argument("predict: a row has a value that is not finite");
-    const Matrix standardised = (rows.rowwise() - format.centre.transpose()) * format.inverse_scale.asDiagonal();
-    const auto log_sums = [](const Matrix& scores) {
-        const Vector largest = scores.rowwise().maxCoeff();
-        return Vector(largest.array() + (scores.colwise() - largest).array().exp().rowwise().sum().log());
-    };
-    const auto scores_at = [&](const detail::MixtureComponents::Point& point) {
-        return detail::scores_of(standardised, format, self.parts.scores(point));
-    };
-    const Matrix scores = scores_at(self.parts.point_at(state));
-    Prediction prediction;
-    prediction.responsibilities = (scores.colwise() - log_sums(scores)).array().exp();
-    prediction.log_density =
-        log_sums(scores_at(self.parts.plug_in_point(state))).array() + format.inverse_scale.array().log().sum();
-    return prediction;
+    return lrvb::predict({components(), implementation_->covariance(), centre(), scale()}, state, rows);
 }
 
 }  // namespace lrvb

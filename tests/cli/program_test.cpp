@@ -16,7 +16,8 @@ class Program : public ProgramTest {
     /// The variables of a summary, by name.
     static std::map<std::string, json> variables(const Result& result) {
         std::map<std::string, json> found;
-        for (const json& variable : result.json().at("variables")) found[variable.at("name")] = variable;
+        const json summary = result.json();
+        for (const json& variable : summary.at("variables")) found[variable.at("name")] = variable;
         return found;
     }
     static std::vector<std::vector<double>> csv_numbers(const std::string& text) {
@@ -245,7 +246,7 @@ TEST_F(Program, AFitThatDoesNotConvergeIsWrittenAndSaysSo) {
 TEST_F(Program, CtrlCStopsCleanlyAndWritesWhatThereIs) {
     // More starts than anyone would wait for.
     const Result result = shell(
-        "timeout -s INT 2 lrvb fit mixture $DATA/mixture3.csv -k 3 --restarts 1000000 -o fit.json; code=$?; "
+        "timeout -s INT -k 20 2 lrvb fit mixture $DATA/mixture3.csv -k 3 --restarts 1000000 -o fit.json; code=$?; "
         "[ $code = 124 ] || exit 9; cat fit.json > /dev/null");
     EXPECT_EQ(result.code, 0) << result.err;
     const json summary = lrvb("summary fit.json --format json").json();
@@ -306,6 +307,36 @@ TEST_F(Program, SimulationsAreReproducibleAndGrowAtTheirEnd) {
     }
     EXPECT_EQ(lrvb("simulate mixture --weights 1,1 --means '0,0;4,5' --sds '1,1;2,2' -n 1").out.substr(0, 6),
               "x1,x2\n");
+}
+
+TEST_F(Program, PredictsWhereRowsBelong) {
+    fit_old_faithful();
+    write("new.csv", "waiting,eruptions\n70,2.0\n70,3.1\n70,4.3\n");
+    const Result result = lrvb("predict fit.json new.csv");
+    ASSERT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(result.out.substr(0, result.out.find('\n')), "row,component,p[1],p[2],log_density");
+    const auto rows = csv_numbers(result.out);
+    ASSERT_EQ(rows.size(), 3U);
+    const auto found = variables(lrvb("summary fit.json --format json"));
+    const auto mean = [&](const std::string& name) { return found.at(name).at("mean").get<double>(); };
+    for (std::size_t i = 0; i < 3; ++i) {
+        const double x = std::vector<double>{2.0, 3.1, 4.3}[i];
+        EXPECT_EQ(rows[i][0], static_cast<double>(i + 1));
+        EXPECT_EQ(rows[i][1], rows[i][2] > rows[i][3] ? 1.0 : 2.0);
+        EXPECT_NEAR(rows[i][2] + rows[i][3], 1.0, 1e-14);
+        // The density of the mixture with its parameters at their posterior means.
+        double density = 0.0;
+        for (const std::string k : {"[1]", "[2]"}) {
+            const double off = x - mean("mu" + k);
+            density += mean("pi" + k) * std::sqrt(mean("tau" + k) / (2.0 * std::acos(-1.0))) *
+                       std::exp(-0.5 * mean("tau" + k) * off * off);
+        }
+        EXPECT_NEAR(rows[i][4], std::log(density), 1e-12);
+    }
+    EXPECT_GT(rows[0][2], 0.99);
+    EXPECT_GT(rows[2][3], 0.99);
+    EXPECT_EQ(lrvb("predict fit.json new.csv -o out.csv").out, "");
+    EXPECT_EQ(read_text(work() / "out.csv"), result.out);
 }
 
 TEST_F(Program, HelpAndVersionAreAnswers) {
