@@ -3,6 +3,7 @@
 /// Everything a user includes: families, data, models, the fit and the response.
 
 #include <lrvb/data/csv.hpp>
+#include <lrvb/data/frame.hpp>
 #include <lrvb/data/npy.hpp>
 #include <lrvb/data/table.hpp>
 #include <lrvb/family/any_family.hpp>
@@ -13,4 +14,6 @@
 #include <lrvb/model/functionals.hpp>
 #include <lrvb/model/mixture_model.hpp>
 #include <lrvb/model/multilinear_model.hpp>
+#include <lrvb/model/regression_design.hpp>
+#include <lrvb/model/regression_model.hpp>
 #include <lrvb/response/linear_response.hpp>
