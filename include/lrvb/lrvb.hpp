@@ -3,6 +3,7 @@
 /// Everything a user includes: families, data, models, the fit, the response and the fit file.
 
 #include <lrvb/data/csv.hpp>
+#include <lrvb/data/frame.hpp>
 #include <lrvb/data/npy.hpp>
 #include <lrvb/data/table.hpp>
 #include <lrvb/family/any_family.hpp>
@@ -16,4 +17,6 @@
 #include <lrvb/model/mixture_model.hpp>
 #include <lrvb/model/mixture_prediction.hpp>
 #include <lrvb/model/multilinear_model.hpp>
+#include <lrvb/model/regression_design.hpp>
+#include <lrvb/model/regression_model.hpp>
 #include <lrvb/response/linear_response.hpp>

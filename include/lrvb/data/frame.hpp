@@ -1,0 +1,62 @@
+#pragma once
+
+#include <lrvb/data/csv.hpp>
+#include <lrvb/export.hpp>
+#include <lrvb/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lrvb {
+
+struct FrameOptions {
+    /// The columns to read, as in CsvOptions; none means all.
+    std::vector<std::string> columns = {};
+    /// Those of them that are text even where they look like numbers: codes, or the factors of an earlier fit.
+    std::vector<std::string> text = {};
+    Missing missing = Missing::refuse;
+    /// Bytes read from the file at a time.
+    std::size_t block = std::size_t{1} << 20;
+};
+
+/// A column of a table: numbers, or text.
+struct FrameColumn {
+    std::string name;
+    /// Of a column of numbers, one a row.
+    Vector numbers;
+    /// Of a column of text: the different texts, sorted by their bytes, and which of them (from 0) each row has.
+    std::vector<std::string> levels;
+    std::vector<std::uint32_t> codes;
+
+    bool is_text() const { return !levels.empty(); }
+};
+
+/// A table in memory, whose columns hold numbers or text. Made by `read_frame`.
+struct LRVB_EXPORT DataFrame {
+    /// What messages call it: a file's path.
+    std::string name;
+    std::vector<FrameColumn> columns;
+    Index rows = 0;
+    /// Rows that were left out because a value was missing.
+    Index dropped = 0;
+    /// The file's row, from 1, of each row; empty where none was left out, so that they are 1, 2, 3, …
+    std::vector<Index> file_rows;
+
+    /// The row, from 1, that a row (from 0) has in the file.
+    Index file_row(Index row) const;
+    /// The place (from 0) of a column, by its name or its number from 1, as CsvOptions has it. Throws
+    /// std::invalid_argument for one that is not there.
+    Index find(const std::string& column) const;
+};
+
+/// Reads a CSV file, or a NumPy file if the path ends in .npy, into memory. A column is text if any value in it is not
+/// a number; numbers are parsed exactly. A row is missing a value where CsvSource says so (nothing, NA or NaN), in text
+/// too. The columns of a NumPy file are numbers and are called "1", "2", ….
+///
+/// What CsvSource and NpySource refuse is refused here in the same words, except for text, and for the infinite in a
+/// column of text. "-" is standard input, a CSV file. A CSV file with text is read twice.
+LRVB_EXPORT DataFrame read_frame(const std::string& path, const FrameOptions& options = {});
+
+}  // namespace lrvb

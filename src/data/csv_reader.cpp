@@ -1,0 +1,166 @@
+#include "data/csv_reader.hpp"
+
+#include "data/columns.hpp"
+#include "data/messages.hpp"
+
+#include <stdexcept>
+
+namespace lrvb::detail {
+namespace {
+
+/// No honest record is longer: a quote was left open, or the file is no CSV file. Not to be read into memory to its
+/// end.
+constexpr std::size_t longest_record = std::size_t{16} << 20;
+
+}  // namespace
+
+CsvReader::CsvReader(const std::string& path, std::size_t block, const std::vector<std::string>& wanted)
+    : buffer_(path, block) {
+    skip_byte_order_mark();
+    if (is_blank_to_the_end()) refuse("is empty: give a line of column names, then rows of numbers");
+    read_header();
+    selected_ = select_columns(name(), names_, wanted);
+    buffer_.mark();
+    if (is_blank_to_the_end()) refuse("has a header but no rows: add rows of numbers below it");
+}
+
+void CsvReader::rewind() {
+    buffer_.rewind();
+    row_ = 0;
+    blank_rows_ = 0;
+}
+
+bool CsvReader::next() {
+    blank_rows_ = 0;
+    for (;;) {
+        if (!split_next(row_ + blank_rows_ + 1)) return false;
+        buffer_.consume(record_.next);
+        if (!record_.is_blank()) break;
+        ++blank_rows_;
+    }
+    if (blank_rows_ > 0 && names_.size() > 1) {
+        refuse_row(row_ + 1, "the line is blank, but rows follow it: remove it");
+    }
+    row_ += blank_rows_ + 1;
+    return true;
+}
+
+void CsvReader::require_whole() const {
+    const std::size_t count = record_.fields.size();
+    if (count == names_.size()) return;
+    refuse_row(row_, fmt::format("there {} {} field{}, but the header has {}: give every row one field a column, and "
+                                 "quote text that contains {}",
+                                 count == 1 ? "is" : "are", count, count == 1 ? "" : "s", names_.size(),
+                                 separator_ == '\t' ? "tabs" : fmt::format("'{}'", separator_)));
+}
+
+void CsvReader::refuse(const std::string& sentence) const {
+    throw std::runtime_error(fmt::format("{}: {}", name(), sentence));
+}
+
+void CsvReader::refuse_row(Index row, const std::string& sentence) const {
+    refuse(fmt::format("row {}: {}", row, sentence));
+}
+
+void CsvReader::refuse_field(Index row, std::size_t place, const std::string& sentence) const {
+    refuse(fmt::format("{}, {}: {}", row == 0 ? "header" : fmt::format("row {}", row), column_label(place), sentence));
+}
+
+void CsvReader::refuse_missing(Index row, std::size_t place, Index count, bool at_least) const {
+    const std::string others =
+        count == 1 ? "" : fmt::format(", in the first of {}{} such rows", at_least ? "at least " : "", count);
+    refuse_field(row, place,
+                 fmt::format("the value is missing{}: fill it in, or have rows with missing values dropped", others));
+}
+
+void CsvReader::refuse_infinite(Index row, std::size_t place, std::string_view text) const {
+    refuse_field(row, place,
+                 fmt::format("{} is infinite, but must be a finite number: correct it, or write NA if it is missing",
+                             shown(text)));
+}
+
+void CsvReader::refuse_too_large(Index row, std::size_t place, std::string_view text) const {
+    refuse_field(
+        row, place,
+        fmt::format("{} is too large for a double: correct it, or change the unit of the column", shown(text)));
+}
+
+void CsvReader::refuse_all_missing() const {
+    refuse("every row has a missing value in the selected columns, so none is left: select other columns");
+}
+
+std::string CsvReader::column_label(std::size_t place) const {
+    const bool has_name = place < names_.size() && !names_[place].empty();
+    return has_name ? fmt::format("column {}", shown(names_[place])) : fmt::format("column {}", place + 1);
+}
+
+void CsvReader::skip_byte_order_mark() {
+    constexpr std::string_view mark = "\xEF\xBB\xBF";
+    while (buffer_.size() < mark.size() && !buffer_.is_last()) buffer_.fill();
+    if (std::string_view(buffer_.begin(), buffer_.size()).substr(0, mark.size()) == mark) {
+        buffer_.consume(buffer_.begin() + mark.size());
+    }
+}
+
+void CsvReader::read_header() {
+    split_next(0);
+    if (record_.is_blank()) refuse("the first line is blank, but must hold the names of the columns");
+    bool only_numbers = true;
+    for (const CsvField& field : record_.fields) {
+        names_.push_back(unquoted(field));
+        double number = 0.0;
+        if (field.quoted || parse_number(field.text, number) != NumberKind::number) only_numbers = false;
+    }
+    if (only_numbers) {
+        refuse(
+            "the first line holds numbers, but must hold the names of the columns: add a line of names above it, "
+            "or quote the names if they are numbers");
+    }
+    buffer_.consume(record_.next);
+}
+
+/// Whether only blank lines follow. More of them than a record may be long are not looked through.
+bool CsvReader::is_blank_to_the_end() {
+    for (;;) {
+        const std::string_view rest(buffer_.begin(), buffer_.size());
+        if (rest.find_first_not_of(" \r\n") != std::string_view::npos || rest.size() > longest_record) return false;
+        if (buffer_.is_last()) return true;
+        buffer_.fill();
+    }
+}
+
+/// Splits the record at the beginning of the buffer, without consuming it; false at the end of the file. Row 0 is the
+/// header.
+bool CsvReader::split_next(Index row) {
+    for (;;) {
+        if (row == 0) separator_ = find_separator(buffer_.begin(), buffer_.end());
+        const RecordState state = split_record(buffer_.begin(), buffer_.end(), separator_, record_);
+        if (state == RecordState::complete) return true;
+        const bool needs_more = state == RecordState::incomplete || state == RecordState::open_quote;
+        if (!needs_more || (buffer_.is_last() && buffer_.size() > 0)) refuse_malformed(row, state);
+        if (buffer_.is_last()) return false;
+        if (buffer_.size() > longest_record) {
+            refuse_field(row, record_.fields.size() - 1,
+                         fmt::format("no end of the row within {} MiB: close the quote that was left open, or give "
+                                     "a text file with line ends",
+                                     longest_record >> 20));
+        }
+        buffer_.fill();
+    }
+}
+
+void CsvReader::refuse_malformed(Index row, RecordState state) const {
+    const std::size_t place = record_.fields.size() - 1;
+    if (state == RecordState::nul_byte) {
+        refuse_field(row, place, "there is a NUL byte, so this is not a CSV file: save it as text in UTF-8");
+    }
+    if (state == RecordState::lone_carriage_return) {
+        refuse_field(row, place, "a carriage return has no line feed behind it: save with line ends LF or CRLF");
+    }
+    if (state == RecordState::text_after_quote) {
+        refuse_field(row, place, "text follows the closing quote: double the quotes within quoted text");
+    }
+    refuse_field(row, place, "a quote is opened but never closed: close it, or double the quotes within quoted text");
+}
+
+}  // namespace lrvb::detail

@@ -1,0 +1,222 @@
+#include "data/columns.hpp"
+#include "data/csv_reader.hpp"
+#include "data/messages.hpp"
+
+#include <lrvb/data/frame.hpp>
+#include <lrvb/data/npy.hpp>
+
+#include <algorithm>
+#include <stdexcept>
+#include <unordered_map>
+#include <utility>
+
+namespace lrvb {
+namespace {
+
+using detail::NumberKind;
+
+/// A number that no double can hold, which is only wrong if its column turns out to be numbers.
+struct Unusable {
+    NumberKind kind = NumberKind::number;
+    Index row = 0;
+    std::string text;
+};
+
+/// Numbers are read on a first pass, which also tells where there is text; text on a second. Which rows are dropped
+/// does not depend on what a column holds, so that both keep the same ones.
+class CsvFrameReader {
+  public:
+    CsvFrameReader(const std::string& path, const FrameOptions& options)
+        : reader_(path, options.block, options.columns),
+          missing_(options.missing),
+          is_text_(reader_.selected().size(), false),
+          unusable_(reader_.selected().size()),
+          numbers_(reader_.selected().size()) {
+        mark_text(options.text);
+    }
+
+    DataFrame read() {
+        read_numbers();
+        DataFrame frame;
+        frame.name = reader_.name();
+        frame.rows = rows_;
+        frame.dropped = dropped_;
+        if (dropped_ > 0) frame.file_rows = std::move(file_rows_);
+        for (std::size_t i = 0; i < is_text_.size(); ++i) {
+            FrameColumn& column = frame.columns.emplace_back();
+            column.name = reader_.names()[reader_.selected()[i]];
+            if (is_text_[i]) continue;
+            column.numbers = Eigen::Map<const Vector>(numbers_[i].data(), rows_);
+            numbers_[i] = {};
+        }
+        if (std::find(is_text_.begin(), is_text_.end(), true) != is_text_.end()) read_text(frame);
+        return frame;
+    }
+
+  private:
+    void mark_text(const std::vector<std::string>& columns) {
+        if (columns.empty()) return;
+        for (const std::size_t place : detail::select_columns(reader_.name(), reader_.names(), columns)) {
+            const auto slot = std::find(reader_.selected().begin(), reader_.selected().end(), place);
+            if (slot == reader_.selected().end()) {
+                throw std::invalid_argument(
+                    fmt::format("{}: column {} is to be text, but is not among the columns to read: add it to them",
+                                reader_.name(), detail::shown(reader_.names()[place])));
+            }
+            is_text_[static_cast<std::size_t>(slot - reader_.selected().begin())] = true;
+        }
+    }
+
+    std::string_view field(std::size_t column) const {
+        return reader_.record().fields[reader_.selected()[column]].text;
+    }
+
+    void read_numbers() {
+        Index first_missing_row = 0;
+        std::size_t first_missing_place = 0;
+        while (reader_.next()) {
+            if (reader_.blank_rows() > 0 && first_missing_row == 0) {
+                first_missing_row = reader_.row() - reader_.blank_rows();
+            }
+            dropped_ += reader_.blank_rows();
+            reader_.require_whole();
+            const std::size_t missing = read_row();
+            if (missing == is_text_.size()) {
+                ++rows_;
+                file_rows_.push_back(reader_.row());
+                continue;
+            }
+            for (std::size_t i = 0; i < is_text_.size(); ++i) {
+                if (!is_text_[i]) numbers_[i].resize(static_cast<std::size_t>(rows_));
+            }
+            if (dropped_++ == 0) {
+                first_missing_row = reader_.row();
+                first_missing_place = reader_.selected()[missing];
+            }
+        }
+        if (missing_ == Missing::refuse && dropped_ > 0) {
+            reader_.refuse_missing(first_missing_row, first_missing_place, dropped_, false);
+        }
+        for (std::size_t i = 0; i < is_text_.size(); ++i) {
+            if (!is_text_[i]) refuse_unusable(unusable_[i], reader_.selected()[i]);
+        }
+        if (rows_ == 0) reader_.refuse_all_missing();
+    }
+
+    /// The first column without a value, or the number of columns.
+    std::size_t read_row() {
+        std::size_t first_missing = is_text_.size();
+        for (std::size_t i = 0; i < is_text_.size(); ++i) {
+            const std::string_view text = field(i);
+            double number = 0.0;
+            const NumberKind kind = detail::parse_number(text, number);
+            if (kind == NumberKind::missing) {
+                first_missing = std::min(first_missing, i);
+            } else if (kind == NumberKind::text) {
+                is_text_[i] = true;
+                numbers_[i] = {};
+            } else if (kind != NumberKind::number && unusable_[i].kind == NumberKind::number) {
+                unusable_[i] = {kind, reader_.row(), std::string(text)};
+            }
+            if (!is_text_[i]) numbers_[i].push_back(number);
+        }
+        return first_missing;
+    }
+
+    void refuse_unusable(const Unusable& value, std::size_t place) const {
+        if (value.kind == NumberKind::infinite) reader_.refuse_infinite(value.row, place, value.text);
+        if (value.kind == NumberKind::too_large) reader_.refuse_too_large(value.row, place, value.text);
+    }
+
+    void read_text(DataFrame& frame) {
+        std::vector<std::unordered_map<std::string, std::uint32_t>> known(is_text_.size());
+        reader_.rewind();
+        while (reader_.next()) {
+            if (is_dropped()) continue;
+            for (std::size_t i = 0; i < is_text_.size(); ++i) {
+                if (!is_text_[i]) continue;
+                const std::string text = detail::unquoted(reader_.record().fields[reader_.selected()[i]]);
+                const auto next = static_cast<std::uint32_t>(known[i].size());
+                frame.columns[i].codes.push_back(known[i].try_emplace(text, next).first->second);
+            }
+        }
+        for (std::size_t i = 0; i < is_text_.size(); ++i) {
+            if (!is_text_[i]) continue;
+            if (static_cast<Index>(frame.columns[i].codes.size()) != rows_) {
+                reader_.refuse("the file changed while it was read: read it again");
+            }
+            sort_levels(known[i], frame.columns[i]);
+        }
+    }
+
+    bool is_dropped() const {
+        double number = 0.0;
+        for (std::size_t i = 0; i < is_text_.size(); ++i) {
+            if (detail::parse_number(field(i), number) == NumberKind::missing) return true;
+        }
+        return false;
+    }
+
+    static void sort_levels(const std::unordered_map<std::string, std::uint32_t>& known, FrameColumn& column) {
+        std::vector<std::uint32_t> new_codes(known.size());
+        for (const auto& [text, code] : known) column.levels.push_back(text);
+        std::sort(column.levels.begin(), column.levels.end());
+        for (std::uint32_t i = 0; i < column.levels.size(); ++i) new_codes[known.at(column.levels[i])] = i;
+        for (std::uint32_t& code : column.codes) code = new_codes[code];
+    }
+
+    detail::CsvReader reader_;
+    Missing missing_;
+    std::vector<bool> is_text_;  // of the columns that are read, as are the following
+    std::vector<Unusable> unusable_;
+    std::vector<std::vector<double>> numbers_;
+    std::vector<Index> file_rows_;
+    Index rows_ = 0;
+    Index dropped_ = 0;
+};
+
+DataFrame read_npy_frame(const std::string& path, const FrameOptions& options) {
+    if (!options.text.empty()) {
+        throw std::invalid_argument(
+            fmt::format("{}: column {} is to be text, but a NumPy file holds numbers: give a CSV file", path,
+                        detail::shown(options.text.front())));
+    }
+    NpySource source(path, options.columns);
+    std::vector<std::string> names = options.columns;
+    for (Index j = 1; options.columns.empty() && j <= source.columns(); ++j) names.push_back(std::to_string(j));
+
+    DataFrame frame;
+    frame.name = source.name();
+    frame.rows = source.rows();
+    for (std::string& name : names) {
+        frame.columns.push_back({.name = std::move(name), .numbers = Vector(frame.rows), .levels = {}, .codes = {}});
+    }
+    constexpr Index capacity = 4096;
+    std::vector<double> chunk(static_cast<std::size_t>(capacity * source.columns()));
+    Index done = 0;
+    for (Index count = 0; (count = source.read(chunk.data(), capacity)) > 0; done += count) {
+        const Eigen::Map<const Matrix> columns(chunk.data(), source.columns(), count);
+        for (std::size_t j = 0; j < frame.columns.size(); ++j) {
+            frame.columns[j].numbers.segment(done, count) = columns.row(static_cast<Index>(j)).transpose();
+        }
+    }
+    return frame;
+}
+
+}  // namespace
+
+Index DataFrame::file_row(Index row) const {
+    return file_rows.empty() ? row + 1 : file_rows[static_cast<std::size_t>(row)];
+}
+
+Index DataFrame::find(const std::string& column) const {
+    std::vector<std::string> names;
+    for (const FrameColumn& known : columns) names.push_back(known.name);
+    return static_cast<Index>(detail::select_columns(name, names, {column}).front());
+}
+
+DataFrame read_frame(const std::string& path, const FrameOptions& options) {
+    return path.ends_with(".npy") ? read_npy_frame(path, options) : CsvFrameReader(path, options).read();
+}
+
+}  // namespace lrvb
