@@ -116,7 +116,7 @@ class Run {
             if (!is_evaluated_) evaluate(*expansion_, entropy());
             if (done_) return true;
         }
-        if (!structure_) {
+        if (!structure_ || !structure_->describes(expansion_->hessian)) {
             structure_ =
                 std::make_shared<const detail::CurvatureStructure>(layout_, result_.state.clamped, expansion_->hessian);
         }
