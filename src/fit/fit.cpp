@@ -202,7 +202,7 @@ class Run {
         is_evaluated_ = true;
         result_.trace.push_back(after.value);
         if (done_) return;
-        const Progress progress{restart_, stage_, iterations(), after.value, result_.step};
+        const Progress progress{restart_, stage_, iterations(), after.value, result_.step, 0, 0};
         if (!std::isfinite(after.value)) {
             finish(Termination::improper,
                    "the bound is not finite: check the data and priors for values that are too large");
