@@ -29,8 +29,9 @@ SparseMatrix random_sparse(Index size, double density, Random& random) {
 }
 
 TEST(SparseLdl, SolvesWhatDenseCholeskySolves) {
-    for (const auto& [size, density] : {std::pair{Index{1}, 0.1}, std::pair{Index{7}, 0.1}, std::pair{Index{40}, 0.1},
-                                        std::pair{Index{120}, 0.1}, std::pair{Index{150}, 0.9}}) {
+    for (const auto& [size, density] :
+         {std::pair{Index{1}, 0.1}, std::pair{Index{7}, 0.1}, std::pair{Index{40}, 0.1}, std::pair{Index{120}, 0.1},
+          std::pair{Index{150}, 0.9}, std::pair{Index{200}, 0.005}}) {
         Random random(3, static_cast<std::uint64_t>(size));
         const SparseMatrix lower = random_sparse(size, density, random);
         SparseLdl ldl(std::make_shared<const SymbolicLdl>(lower));
@@ -81,9 +82,39 @@ TEST(SparseLdl, NamesThePivotOfADenseMatrixToo) {
     EXPECT_EQ(ldl.factorise(lower.valuePtr()), std::optional<Index>(70));
 }
 
+// Two dense matrices on the even and the odd positions: neither order nor entries tell them apart but the pattern.
+TEST(SparseLdl, FactorsPartsThatStandApartOnTheirOwn) {
+    Random random(7);
+    const Matrix even = random_sparse(90, 1.0, random);
+    const Matrix odd = random_sparse(90, 1.0, random);
+    Matrix both = Matrix::Zero(180, 180);
+    for (Index i = 0; i < 90; ++i) {
+        for (Index j = 0; j <= i; ++j) {
+            both(2 * i, 2 * j) = even(i, j);
+            both(2 * i + 1, 2 * j + 1) = odd(i, j);
+        }
+    }
+    SparseMatrix lower = both.sparseView();
+    SparseLdl ldl(std::make_shared<const SymbolicLdl>(lower));
+    ASSERT_TRUE(ldl.symbolic().is_dense());
+    ASSERT_FALSE(ldl.factorise(lower.valuePtr()).has_value());
+    EXPECT_EQ(ldl.dense().size(), 2U);
+    const Matrix full = both.selfadjointView<Eigen::Lower>();
+    const Vector right = test::random_matrix(180, 1, random);
+    EXPECT_LT(test::relative_error(ldl.solve(right), full.llt().solve(right)), 1e-12);
+    const SelectedInverse selected(ldl);
+    const Matrix inverse = full.llt().solve(Matrix::Identity(180, 180));
+    for (Index i = 0; i < 180; ++i) {
+        for (Index j = 0; j < 180; ++j) EXPECT_NEAR(selected(i, j), inverse(i, j), 1e-12);
+    }
+    lower.coeffRef(101, 101) = -1.0;
+    EXPECT_EQ(ldl.factorise(lower.valuePtr()), std::optional<Index>(101));
+}
+
 TEST(SelectedInverse, EqualsTheDenseInverseOnThePattern) {
-    for (const auto& [size, density] : {std::pair{Index{1}, 0.1}, std::pair{Index{3}, 0.1}, std::pair{Index{20}, 0.1},
-                                        std::pair{Index{80}, 0.08}, std::pair{Index{90}, 0.9}}) {
+    for (const auto& [size, density] :
+         {std::pair{Index{1}, 0.1}, std::pair{Index{3}, 0.1}, std::pair{Index{20}, 0.1}, std::pair{Index{80}, 0.08},
+          std::pair{Index{90}, 0.9}, std::pair{Index{200}, 0.005}}) {
         Random random(5, static_cast<std::uint64_t>(size));
         const SparseMatrix lower = random_sparse(size, density, random);
         SparseLdl ldl(std::make_shared<const SymbolicLdl>(lower));

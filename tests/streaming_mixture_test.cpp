@@ -380,6 +380,53 @@ TEST(StreamingMixture, EveryStartEndsAtTheBestOptimumWhenRestartsAreOn) {
     for (std::size_t i = 0; i < bounds.size(); ++i) EXPECT_NEAR(bounds[i], best, 1e-6) << "seed " << i + 1;
 }
 
+TEST(StreamingMixture, ProgressSeesEveryStageAndCanCancelInEachOfThem) {
+    const Vector x = test::three_component_rows(100000, 24);
+    std::vector<std::string> stages;
+    MixtureFitOptions options;
+    options.fit.progress = [&](const Progress& progress) {
+        if (stages.empty() || stages.back() != progress.stage) stages.emplace_back(progress.stage);
+        EXPECT_GT(progress.rows, 0);
+        EXPECT_LE(progress.rows, 100000);
+        return true;
+    };
+    const MixtureFit whole = fit_mixture(table(x), specification_of(3, 1), options);
+    ASSERT_TRUE(whole.optimum.converged()) << whole.optimum.message;
+    const std::vector<std::string> expected{"tournament", "sample", "start", "newton"};
+    EXPECT_EQ(stages, expected);
+    for (const std::string& stage : expected) {
+        int calls_after = 0;
+        bool said = false;
+        options.fit.progress = [&](const Progress& progress) {
+            calls_after += said ? 1 : 0;
+            said = said || progress.stage == stage;
+            return !said;
+        };
+        const MixtureFit fitted = fit_mixture(table(x), specification_of(3, 1), options);
+        EXPECT_EQ(fitted.optimum.termination, Termination::cancelled) << stage;
+        EXPECT_EQ(calls_after, 0) << stage;
+        EXPECT_TRUE(fitted.optimum.state.mean.allFinite()) << stage;
+        EXPECT_TRUE(std::isfinite(fitted.optimum.bound)) << stage;
+        EXPECT_NE(fitted.optimum.message.find("cancelled"), std::string::npos) << fitted.optimum.message;
+        EXPECT_NE(fitted.model, nullptr);
+    }
+}
+
+TEST(StreamingMixture, IterationsAreLimitedFromTheFirstStartOn) {
+    const Vector x = test::three_component_rows(50000, 25);
+    MixtureFitOptions options;
+    options.fit.max_iterations = 3;
+    options.fit.tolerance = 1e-300;
+    int largest = 0;
+    options.fit.progress = [&](const Progress& progress) {
+        largest = std::max(largest, progress.iteration);
+        return true;
+    };
+    const MixtureFit fitted = fit_mixture(table(x), specification_of(3, 1), options);
+    EXPECT_EQ(fitted.optimum.termination, Termination::iteration_limit) << fitted.optimum.message;
+    EXPECT_LE(largest, 3);
+}
+
 TEST(StreamingMixture, OneComponentIsANormal) {
     const Vector x = test::three_component_rows(200, 16);
     const MixtureFit fitted = fit_mixture(table(x), specification_of(1, 1), tight());

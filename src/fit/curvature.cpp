@@ -8,10 +8,20 @@ namespace lrvb::detail {
 
 CurvatureStructure::CurvatureStructure(const Layout& layout, const std::vector<bool>& clamped,
                                        const SparseMatrix& hessian_pattern)
-    : clamped_(clamped), active_(static_cast<std::size_t>(layout.variable_count()), 0) {
+    : clamped_(clamped),
+      hessian_starts_(hessian_pattern.outerIndexPtr(),
+                      hessian_pattern.outerIndexPtr() + hessian_pattern.outerSize() + 1),
+      hessian_rows_(hessian_pattern.innerIndexPtr(), hessian_pattern.innerIndexPtr() + hessian_pattern.nonZeros()),
+      active_(static_cast<std::size_t>(layout.variable_count()), 0) {
     collect_blocks(layout, hessian_pattern);
     lay_out(layout);
     symbolic_ = std::make_shared<const SymbolicLdl>(pattern_);
+}
+
+bool CurvatureStructure::describes(const SparseMatrix& hessian) const {
+    return hessian.nonZeros() == static_cast<Index>(hessian_rows_.size()) &&
+           std::equal(hessian_starts_.begin(), hessian_starts_.end(), hessian.outerIndexPtr()) &&
+           std::equal(hessian_rows_.begin(), hessian_rows_.end(), hessian.innerIndexPtr());
 }
 
 void CurvatureStructure::collect_blocks(const Layout& layout, const SparseMatrix& hessian_pattern) {

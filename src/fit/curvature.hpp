@@ -21,10 +21,14 @@
 /// out of the factorisation: what is left of a variable is its *active* part.
 namespace lrvb::detail {
 
-/// Which entries I − LᵀHL has and how it is factored: depends on the model and on what is clamped, not on the point.
+/// Which entries I − LᵀHL has and how it is factored: depends on the Hessian's pattern and on what is clamped, not on
+/// values.
 class CurvatureStructure {
   public:
     CurvatureStructure(const Layout& layout, const std::vector<bool>& clamped, const SparseMatrix& hessian_pattern);
+
+    /// Whether a Hessian has the pattern that this is for.
+    bool describes(const SparseMatrix& hessian) const;
 
   private:
     friend class Curvature;
@@ -47,6 +51,8 @@ class CurvatureStructure {
     void lay_out(const Layout& layout);
 
     std::vector<bool> clamped_;
+    std::vector<int> hessian_starts_;
+    std::vector<int> hessian_rows_;
     std::vector<Block> blocks_;
     std::vector<HessianEntry> entries_;
     std::vector<Index> active_;         // number of active coordinates of each variable

@@ -116,7 +116,7 @@ class Run {
             if (!is_evaluated_) evaluate(*expansion_, entropy());
             if (done_) return true;
         }
-        if (!structure_) {
+        if (!structure_ || !structure_->describes(expansion_->hessian)) {
             structure_ =
                 std::make_shared<const detail::CurvatureStructure>(layout_, result_.state.clamped, expansion_->hessian);
         }
@@ -202,7 +202,7 @@ class Run {
         is_evaluated_ = true;
         result_.trace.push_back(after.value);
         if (done_) return;
-        const Progress progress{restart_, stage_, iterations(), after.value, result_.step};
+        const Progress progress{restart_, stage_, iterations(), after.value, result_.step, 0, 0};
         if (!std::isfinite(after.value)) {
             finish(Termination::improper,
                    "the bound is not finite: check the data and priors for values that are too large");

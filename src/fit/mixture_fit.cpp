@@ -1,5 +1,6 @@
 #include "family/validate.hpp"
 #include "fit/entropy.hpp"
+#include "model/mixture_pass.hpp"
 
 #include <lrvb/data/table.hpp>
 #include <lrvb/family/symmetric.hpp>
@@ -13,48 +14,55 @@ namespace lrvb {
 
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Index kGrowth = 32;              // of one sample to the next
 constexpr Index kLargestSample = 1 << 20;  // so that memory does not grow with the data
 constexpr int kFirstRound = 10;            // sweeps of the tournament's first round; doubles as starts drop out
 constexpr Index kRowsPerComponent = 100;   // of the first sample, at least
 constexpr Index kNearEnough = 8;           // the last sample is at least this part of the data, or the largest
+constexpr Index kSmallPart = 4;            // and at most this part: then the data themselves are as cheap
+constexpr Index kReadRows = 16384;         // at once
 constexpr std::size_t kFinalists = 4;      // that are fitted
 constexpr double kSameBound = 1e-2;        // bounds of one optimum, fitted that loosely
+constexpr double kSmallGain = 1e-2;        // of a sweep that ends a start's round
 constexpr double kSampleTolerance = 1e-2;  // of a fit that is only a start for the next
 
 std::vector<Index> sample_sizes(Index rows, Index first) {
     std::vector<Index> sizes;
     if (rows <= 2 * first) return sizes;
     for (Index size = first; sizes.empty() || sizes.back() < rows / kNearEnough; size *= kGrowth) {
-        sizes.push_back(std::min(size, kLargestSample));
-        if (size >= kLargestSample) break;
+        sizes.push_back(std::min({size, std::max(first, rows / kSmallPart), kLargestSample}));
+        if (sizes.back() < size) break;
     }
     return sizes;
 }
 
-// Rows drawn with probability size/rows, with their weight as the last column. A row's draw does not depend on the
-// size, so that smaller samples are parts of larger ones.
+// Rows drawn with probability size/rows, with their weight as the last column; smaller samples are parts of larger
+// ones. From one row of the largest to the next is a geometric number of rows, which need not be looked at.
 std::vector<std::vector<double>> draw_samples(RowSource& source, const MixtureModel& model, bool weighted,
                                               const std::vector<Index>& sizes, std::uint64_t seed) {
     std::vector<std::vector<double>> samples(sizes.size());
     if (sizes.empty()) return samples;
     const Index width = source.columns();
-    const double rows = static_cast<double>(model.used_rows());
+    const auto largest = static_cast<double>(sizes.back());
+    const double log_missed = std::log1p(-largest / static_cast<double>(model.used_rows()));
     Random random(seed, std::numeric_limits<std::uint64_t>::max());
-    std::vector<double> buffer(static_cast<std::size_t>(16384 * width));
-    source.rewind();
-    while (const Index count = source.read(buffer.data(), 16384)) {
-        for (Index i = 0; i < count; ++i) {
-            const double* row = buffer.data() + i * width;
+    const auto gap = [&] { return std::min(1e18, std::log(random.uniform()) / log_missed); };
+    Index next = static_cast<Index>(gap());
+    Index begin = 0;
+    detail::for_each_chunk(source, width, model.rows(), kReadRows, [&](const double* rows, Index count) {
+        for (; next < begin + count; next += 1 + static_cast<Index>(gap())) {
+            const double* row = rows + (next - begin) * width;
+            const double u = random.uniform() * largest;
             if (weighted && row[width - 1] == 0.0) continue;
-            const double u = random.uniform() * rows;
             for (std::size_t s = 0; s < sizes.size(); ++s) {
                 if (u >= static_cast<double>(sizes[s])) continue;
                 samples[s].insert(samples[s].end(), row, row + width);
                 if (!weighted) samples[s].push_back(1.0);
             }
         }
-    }
+        begin += count;
+    });
     return samples;
 }
 
@@ -70,39 +78,65 @@ class MixtureFitter {
     MixtureFit run() {
         detail::require_at_least("fit_mixture", "sample_rows", options_.sample_rows, 1);
         detail::require_at_least("fit_mixture", "restarts", options_.fit.restarts, 1);
+        detail::require_at_least("fit_mixture", "max_iterations", options_.fit.max_iterations, 1);
         const Index first = std::max(options_.sample_rows, kRowsPerComponent * model_->components());
         const std::vector<Index> sizes = sample_sizes(model_->used_rows(), first);
         std::vector<std::vector<double>> samples =
             draw_samples(*source_, *model_, specification_.weighted, sizes, options_.fit.seed);
+        result_.model = model_;
         if (samples.empty()) {
-            const State winner = tournament(*model_);
+            best_ = tournament(*model_);
             result_.start_passes = model_->passes();
-            finish(winner);
-            result_.passes = model_->passes() - result_.start_passes;
-            return std::move(result_);
         }
-        State state;
-        for (std::size_t s = 0; s < samples.size(); ++s) {
+        for (std::size_t s = 0; s < samples.size() && !cancelled_; ++s) {
             const MixtureModel sample = sample_model(std::move(samples[s]));
             if (s == 0) {
-                state = tournament(sample);
+                best_ = tournament(sample);
                 continue;
             }
-            FitOptions options = quick();
-            options.initial = std::move(state);
+            FitOptions options = quick("sample", sample, 0);
+            options.initial = std::move(best_.state);
             options.first_sweeps = 0;
-            state = fit(sample, options).state;
+            Optimum optimum = fit(sample, options);
+            best_.state = std::move(optimum.state);
+            best_.bound = optimum.bound;
         }
-        finish(state);
-        result_.passes = model_->passes();
+        if (cancelled_) {
+            give_up();
+        } else {
+            finish();
+        }
+        result_.passes = model_->passes() - result_.start_passes;
         return std::move(result_);
     }
 
   private:
-    FitOptions quick() const {
+    struct Entrant {
+        State state;
+        double bound = -kInfinity;
+        std::size_t number = 0;
+        int sweeps = 0;
+        bool converged = false;
+    };
+
+    // The caller's progress, told of a fit that is only part of the whole.
+    std::function<bool(const Progress&)> progress_of(std::string_view stage, const MixtureModel& model, int restart) {
+        if (!options_.fit.progress) return {};
+        return [this, stage, restart, &model](Progress progress) {
+            if (!stage.empty()) progress.stage = stage;
+            progress.restart = restart;
+            progress.passes = model_->passes();
+            progress.rows = model.rows();
+            cancelled_ = cancelled_ || !options_.fit.progress(progress);
+            return !cancelled_;
+        };
+    }
+
+    FitOptions quick(std::string_view stage, const MixtureModel& model, int restart) {
         FitOptions options;
         options.tolerance = std::max(options_.fit.tolerance, kSampleTolerance);
         options.max_iterations = options_.fit.max_iterations;
+        options.progress = progress_of(stage, model, restart);
         return options;
     }
 
@@ -121,53 +155,51 @@ class MixtureFitter {
         return MixtureModel(std::make_shared<TableSource>(std::move(rows), width), specification);
     }
 
-    struct Entrant {
-        State state;
-        double bound;
-        std::size_t number;
-        bool converged = false;
-    };
-
-    // A start that fails is out of the race; it does not end it.
-    static void run(const MixtureModel& model, int sweeps, Entrant& entrant) {
+    // Sweeps until they gain next to nothing. A start that fails is out of the race; it does not end it.
+    void run(const MixtureModel& model, int sweeps, Entrant& entrant) {
+        const auto progress = progress_of("tournament", model, static_cast<int>(entrant.number));
         try {
-            for (int i = 0; i < sweeps; ++i) {
+            for (int i = 0; i < sweeps && entrant.sweeps < options_.fit.max_iterations && !cancelled_; ++i) {
                 const double entropy = detail::entropy_of(model.layout(), entrant.state).value;
+                const double before = entrant.bound;
                 entrant.bound = model.sweep(entrant.state).value + entropy;
+                ++entrant.sweeps;
+                if (progress) progress({0, {}, entrant.sweeps, entrant.bound, kInfinity});
+                if (entrant.bound - before < kSmallGain) break;
             }
         } catch (const ImproperConditional&) {
-            entrant.bound = -std::numeric_limits<double>::infinity();
+            entrant.bound = -kInfinity;
         }
-        if (!std::isfinite(entrant.bound)) entrant.bound = -std::numeric_limits<double>::infinity();
+        if (!std::isfinite(entrant.bound)) entrant.bound = -kInfinity;
     }
 
     // All starts run a few sweeps; the better half runs twice as many more; and so on. The last few are fitted, and the
     // best bound wins.
-    State tournament(const MixtureModel& model) {
+    Entrant tournament(const MixtureModel& model) {
         std::vector<Entrant> entrants;
         for (int r = 0; r < options_.fit.restarts; ++r) {
             Random random(options_.fit.seed, static_cast<std::uint64_t>(r));
-            entrants.push_back({clamped(model, model.start(random)), 0.0, entrants.size(), false});
+            entrants.push_back({clamped(model, model.start(random)), -kInfinity, entrants.size(), 0, false});
         }
-        result_.start_bounds.assign(entrants.size(), 0.0);
+        result_.start_bounds.assign(entrants.size(), -kInfinity);
         const auto keep_best = [&](std::size_t count) {
             for (const Entrant& entrant : entrants) result_.start_bounds[entrant.number] = entrant.bound;
             std::stable_sort(entrants.begin(), entrants.end(),
                              [](const Entrant& a, const Entrant& b) { return a.bound > b.bound; });
             entrants.resize(std::min(count, entrants.size()), entrants.front());
         };
-        for (int sweeps = kFirstRound; entrants.size() > kFinalists; sweeps *= 2) {
-            for (Entrant& entrant : entrants) {
-                run(model, sweeps, entrant);
-            }
+        for (int sweeps = kFirstRound; entrants.size() > kFinalists && !cancelled_; sweeps *= 2) {
+            for (Entrant& entrant : entrants) run(model, sweeps, entrant);
             keep_best(std::max(kFinalists, (entrants.size() + 1) / 2));
         }
         for (Entrant& entrant : entrants) {
-            FitOptions options = quick();
+            if (cancelled_) break;
+            FitOptions options = quick("tournament", model, static_cast<int>(entrant.number));
             options.initial = std::move(entrant.state);
             Optimum optimum = fit(model, options);
             entrant.state = std::move(optimum.state);
-            entrant.bound = optimum.converged() ? optimum.bound : std::min(optimum.bound, entrant.bound);
+            const bool counts = optimum.converged() || !std::isfinite(entrant.bound);
+            entrant.bound = counts ? optimum.bound : std::min(optimum.bound, entrant.bound);
             entrant.converged = optimum.converged();
         }
         result_.finalists = static_cast<int>(entrants.size());
@@ -176,7 +208,7 @@ class MixtureFitter {
             const bool at_best = entrant.converged && entrant.bound >= entrants.front().bound - kSameBound;
             if (at_best) ++result_.finalists_at_best;
         }
-        return model.ordered(entrants.front().state);
+        return entrants.front();
     }
 
     State clamped(const MixtureModel& model, State state) const {
@@ -228,11 +260,12 @@ class MixtureFitter {
         return state;
     }
 
-    void finish(const State& state) {
+    void finish() {
         FitOptions options = options_.fit;
         options.restarts = 1;
-        options.initial = model_->ordered(state);
+        options.initial = model_->ordered(best_.state);
         options.first_sweeps = 0;
+        options.progress = progress_of({}, *model_, 0);
         result_.optimum = fit(*model_, options);
         // Components that passed each other on the way change places, and one more look makes the optimum theirs.
         const State ordered = model_->ordered(result_.optimum.state);
@@ -240,13 +273,27 @@ class MixtureFitter {
             options.initial = ordered;
             result_.optimum = fit(*model_, options);
         }
-        result_.model = model_;
+    }
+
+    // Cancelled before the fit of all rows began: the best state so far, with its bound on the sample.
+    void give_up() {
+        Optimum& optimum = result_.optimum;
+        optimum.state = model_->ordered(best_.state);
+        optimum.bound = best_.bound;
+        optimum.trace = {best_.bound};
+        optimum.step = kInfinity;
+        optimum.termination = Termination::cancelled;
+        optimum.message = "cancelled while a start was sought";
+        optimum.restart_bounds = {best_.bound};
+        optimum.restart_terminations = {Termination::cancelled};
     }
 
     std::shared_ptr<RowSource> source_;
     MixtureSpecification specification_;
     MixtureFitOptions options_;
     std::shared_ptr<MixtureModel> model_;
+    Entrant best_;
+    bool cancelled_ = false;
     MixtureFit result_;
 };
 

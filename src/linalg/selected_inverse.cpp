@@ -5,12 +5,34 @@
 
 namespace lrvb::detail {
 
+namespace {
+
+// The inverse of a lower triangle, in its place, by halves: [A 0; B C]⁻¹ = [A⁻¹ 0; −C⁻¹BA⁻¹ C⁻¹].
+void invert(Eigen::Ref<Matrix> lower) {
+    const Index size = lower.rows();
+    if (size <= 64) {
+        const Matrix inverse = lower.triangularView<Eigen::Lower>().solve(Matrix::Identity(size, size));
+        lower = inverse;
+        return;
+    }
+    const Index half = size / 2;
+    const Index rest = size - half;
+    invert(lower.topLeftCorner(half, half));
+    invert(lower.bottomRightCorner(rest, rest));
+    const Matrix right =
+        lower.bottomLeftCorner(rest, half) * lower.topLeftCorner(half, half).triangularView<Eigen::Lower>();
+    lower.bottomLeftCorner(rest, half) = -(lower.bottomRightCorner(rest, rest).triangularView<Eigen::Lower>() * right);
+}
+
+}  // namespace
+
 SelectedInverse::SelectedInverse(const SparseLdl& factor)
     : factor_(factor), diagonal_(factor.pivots().size()), below_(factor.values().size(), 0.0) {
     if (factor.symbolic().is_dense()) {
-        const Index size = factor.symbolic().size();
-        const Matrix root = factor.dense().triangularView<Eigen::Lower>().solve(Matrix::Identity(size, size));
-        dense_ = root.transpose() * root;
+        for (const Matrix& part : factor.dense()) {
+            roots_.push_back(part.triangularView<Eigen::Lower>());
+            invert(roots_.back());
+        }
         return;
     }
     const std::vector<int>& starts = factor.symbolic().column_starts();
@@ -42,7 +64,14 @@ SelectedInverse::SelectedInverse(const SparseLdl& factor)
 }
 
 double SelectedInverse::operator()(Index i, Index j) const {
-    if (dense_.size() > 0) return dense_(i, j);
+    if (!roots_.empty()) {
+        const auto [part, row] = factor_.symbolic().dense_place(i);
+        const auto [same, column] = factor_.symbolic().dense_place(j);
+        if (part != same) return 0.0;
+        const Matrix& root = roots_[static_cast<std::size_t>(part)];
+        const Index below = root.rows() - std::max(row, column);  // above it, one of the two is zero
+        return root.col(row).tail(below).dot(root.col(column).tail(below));
+    }
     const std::vector<int>& permuted_of = factor_.symbolic().permuted_of();
     int row = permuted_of[static_cast<std::size_t>(i)];
     int column = permuted_of[static_cast<std::size_t>(j)];

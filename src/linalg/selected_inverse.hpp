@@ -23,7 +23,7 @@ class SelectedInverse {
     const SparseLdl& factor_;
     std::vector<double> diagonal_;
     std::vector<double> below_;  // on the pattern of L
-    Matrix dense_;               // all of it, where the factor is dense
+    std::vector<Matrix> roots_;  // where the factor is dense, the inverse of each part's: A⁻¹ = RᵀR
 };
 
 }  // namespace lrvb::detail

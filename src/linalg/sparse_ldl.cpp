@@ -14,36 +14,93 @@ namespace lrvb::detail {
 namespace {
 
 constexpr Index kDenseFrom = 64;
+constexpr double kDenseSpeed = 8.0;  // of dense arithmetic over sparse
 
 // A pivot that rounding alone could have made positive is no evidence of a maximum.
 double pivot_noise(double diagonal) {
     return 16.0 * std::numeric_limits<double>::epsilon() * std::max(1.0, std::abs(diagonal));
 }
 
-bool nearly_full(const SparseMatrix& lower_pattern) {
-    const Index n = lower_pattern.rows();
-    return n >= kDenseFrom && 4 * lower_pattern.nonZeros() >= n * (n + 1);  // half of the triangle
-}
-
 }  // namespace
 
-SymbolicLdl::SymbolicLdl(const SparseMatrix& lower_pattern) : is_dense_(nearly_full(lower_pattern)) {
-    if (is_dense_) {
-        original_of_.resize(static_cast<std::size_t>(lower_pattern.rows()));
-        std::iota(original_of_.begin(), original_of_.end(), 0);
-        permuted_of_ = original_of_;
-        for (int column = 0; column < lower_pattern.outerSize(); ++column) {
-            for (SparseMatrix::InnerIterator entry(lower_pattern, column); entry; ++entry) {
-                dense_rows_.push_back(static_cast<int>(entry.row()));
-                dense_columns_.push_back(column);
-            }
-        }
-        column_starts_.assign(original_of_.size() + 1, 0);
+SymbolicLdl::SymbolicLdl(const SparseMatrix& lower_pattern) {
+    find_parts(lower_pattern);
+    if (parts_are_nearly_full(lower_pattern)) {
+        make_dense(lower_pattern);
         return;
     }
     order(lower_pattern);
     permute(lower_pattern);
     eliminate();
+    if (factor_fills_up()) make_dense(lower_pattern);
+}
+
+// Connected components of the pattern's graph, by a search from each position that has not been reached.
+void SymbolicLdl::find_parts(const SparseMatrix& lower_pattern) {
+    const auto n = static_cast<std::size_t>(lower_pattern.rows());
+    const SparseMatrix upper_pattern = lower_pattern.transpose();
+    part_of_.assign(n, -1);
+    place_of_.assign(n, 0);
+    std::vector<int> waiting;
+    for (std::size_t first = 0; first < n; ++first) {
+        if (part_of_[first] >= 0) continue;
+        const int part = static_cast<int>(parts_.size());
+        parts_.emplace_back();
+        const auto reach = [&](int position) {
+            int& of = part_of_[static_cast<std::size_t>(position)];
+            if (of >= 0) return;
+            of = part;
+            waiting.push_back(position);
+        };
+        reach(static_cast<int>(first));
+        while (!waiting.empty()) {
+            const int position = waiting.back();
+            waiting.pop_back();
+            for (SparseMatrix::InnerIterator entry(lower_pattern, position); entry; ++entry) {
+                reach(static_cast<int>(entry.row()));
+            }
+            for (SparseMatrix::InnerIterator entry(upper_pattern, position); entry; ++entry) {
+                reach(static_cast<int>(entry.row()));
+            }
+        }
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        Part& part = parts_[static_cast<std::size_t>(part_of_[i])];
+        place_of_[i] = static_cast<int>(part.size());
+        part.push_back(static_cast<int>(i));
+    }
+}
+
+bool SymbolicLdl::parts_are_nearly_full(const SparseMatrix& lower_pattern) const {
+    Index possible = 0;
+    for (const Part& part : parts_) possible += static_cast<Index>(part.size() * (part.size() + 1) / 2);
+    const bool are_few = lower_pattern.rows() >= kDenseFrom * static_cast<Index>(parts_.size());
+    return lower_pattern.rows() > 0 && are_few && 2 * lower_pattern.nonZeros() >= possible;
+}
+
+bool SymbolicLdl::factor_fills_up() const {
+    if (size() < kDenseFrom * static_cast<Index>(parts_.size())) return false;
+    double dense_work = 0.0;
+    for (const Part& part : parts_) dense_work += std::pow(static_cast<double>(part.size()), 3.0) / 3.0;
+    double work = 0.0;
+    for (std::size_t i = 0; i + 1 < column_starts_.size(); ++i) {
+        work += std::pow(static_cast<double>(column_starts_[i + 1] - column_starts_[i]), 2.0);
+    }
+    return kDenseSpeed * work > dense_work;
+}
+
+void SymbolicLdl::make_dense(const SparseMatrix& lower_pattern) {
+    is_dense_ = true;
+    original_of_.resize(static_cast<std::size_t>(lower_pattern.rows()));
+    std::iota(original_of_.begin(), original_of_.end(), 0);
+    permuted_of_ = original_of_;
+    for (int column = 0; column < lower_pattern.outerSize(); ++column) {
+        for (SparseMatrix::InnerIterator entry(lower_pattern, column); entry; ++entry) {
+            dense_rows_.push_back(static_cast<int>(entry.row()));
+            dense_columns_.push_back(column);
+        }
+    }
+    column_starts_.assign(original_of_.size() + 1, 0);
 }
 
 void SymbolicLdl::order(const SparseMatrix& lower_pattern) {
@@ -175,27 +232,43 @@ std::optional<Index> SparseLdl::factorise(const double* lower_values) {
 
 std::optional<Index> SparseLdl::factorise_dense(const double* lower_values) {
     const SymbolicLdl& symbolic = *symbolic_;
-    dense_ = Matrix::Zero(symbolic.size(), symbolic.size());
-    for (std::size_t e = 0; e < symbolic.dense_rows_.size(); ++e) {
-        dense_(symbolic.dense_rows_[e], symbolic.dense_columns_[e]) = lower_values[e];
+    dense_.clear();
+    for (const SymbolicLdl::Part& part : symbolic.parts_) {
+        dense_.push_back(Matrix::Zero(static_cast<Index>(part.size()), static_cast<Index>(part.size())));
     }
-    const Vector diagonal = dense_.diagonal();
-    // The function behind Eigen::LLT, which also says where it failed.
-    const Index failed = Eigen::internal::llt_inplace<double, Eigen::Lower>::blocked(dense_);
-    if (failed >= 0) return failed;
-    for (Index i = 0; i < dense_.rows(); ++i) {
-        const double pivot = dense_(i, i) * dense_(i, i);
-        if (!(pivot > pivot_noise(diagonal[i])) || !std::isfinite(pivot)) return i;
-        pivots_[static_cast<std::size_t>(i)] = pivot;
+    for (std::size_t e = 0; e < symbolic.dense_rows_.size(); ++e) {
+        const auto [part, row] = symbolic.dense_place(symbolic.dense_rows_[e]);
+        const int column = symbolic.dense_place(symbolic.dense_columns_[e]).second;
+        dense_[static_cast<std::size_t>(part)](row, column) = lower_values[e];
+    }
+    for (std::size_t p = 0; p < dense_.size(); ++p) {
+        const SymbolicLdl::Part& part = symbolic.parts_[p];
+        Matrix& factor = dense_[p];
+        const Vector diagonal = factor.diagonal();
+        // The function behind Eigen::LLT, which also says where it failed.
+        const Index failed = Eigen::internal::llt_inplace<double, Eigen::Lower>::blocked(factor);
+        if (failed >= 0) return part[static_cast<std::size_t>(failed)];
+        for (Index i = 0; i < factor.rows(); ++i) {
+            const double pivot = factor(i, i) * factor(i, i);
+            const int position = part[static_cast<std::size_t>(i)];
+            if (!(pivot > pivot_noise(diagonal[i])) || !std::isfinite(pivot)) return position;
+            pivots_[static_cast<std::size_t>(position)] = pivot;
+        }
     }
     return std::nullopt;
 }
 
 Vector SparseLdl::solve(const Vector& right_hand_side) const {
     if (symbolic_->is_dense_) {
-        Vector solution = dense_.triangularView<Eigen::Lower>().solve(right_hand_side);
-        dense_.triangularView<Eigen::Lower>().transpose().solveInPlace(solution);
-        return solution;
+        Vector result(right_hand_side.size());
+        for (std::size_t p = 0; p < dense_.size(); ++p) {
+            const SymbolicLdl::Part& part = symbolic_->parts_[p];
+            Vector own = right_hand_side(part);
+            dense_[p].triangularView<Eigen::Lower>().solveInPlace(own);
+            dense_[p].triangularView<Eigen::Lower>().transpose().solveInPlace(own);
+            result(part) = own;
+        }
+        return result;
     }
     const std::size_t n = pivots_.size();
     const std::vector<int>& starts = symbolic_->column_starts_;

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
 namespace lrvb::detail {
 
@@ -281,23 +283,85 @@ SparseMatrix MixtureComponents::jacobian(const Component& component, const Vecto
     return result;
 }
 
+// Blocks of a symmetric matrix between variables, those that are not zero.
+class MixtureComponents::BlockSum {
+  public:
+    explicit BlockSum(const MixtureComponents& parts) : parts_(parts) {}
+
+    // Adds a block between the own means of two components.
+    void add(Index k, Index l, const Matrix& block) {
+        for (const Piece& row : pieces_of(k)) {
+            for (const Piece& column : pieces_of(l)) {
+                if (row.variable < column.variable) continue;  // the other triangle
+                const auto piece = block.block(row.own, column.own, row.size, column.size);
+                if (piece.isZero(0.0)) continue;
+                Matrix& sum = blocks_[{column.variable, row.variable}];
+                if (sum.size() == 0) {
+                    sum = Matrix::Zero(parts_.layout_[row.variable].size, parts_.layout_[column.variable].size);
+                }
+                sum.block(row.within, column.within, row.size, column.size) += piece;
+            }
+        }
+    }
+
+    SparseMatrix lower() const {
+        const Layout& layout = parts_.layout_;
+        Index entries = 0;
+        for (const auto& [at, block] : blocks_) {
+            entries += at.first == at.second ? block.rows() * (block.rows() + 1) / 2 : block.size();
+        }
+        SparseMatrix result(layout.size(), layout.size());
+        result.resizeNonZeros(entries);
+        int filled = 0;
+        auto first = blocks_.begin();
+        for (Index variable = 0; variable < layout.variable_count(); ++variable) {
+            auto end = first;
+            while (end != blocks_.end() && end->first.first == variable) ++end;
+            for (Index s = 0; s < layout[variable].size; ++s) {
+                result.outerIndexPtr()[layout[variable].offset + s] = filled;
+                for (auto at = first; at != end; ++at) {
+                    const Index below = at->first.second == variable ? s : 0;
+                    const Index offset = layout[at->first.second].offset;
+                    for (Index i = below; i < at->second.rows(); ++i, ++filled) {
+                        result.innerIndexPtr()[filled] = static_cast<int>(offset + i);
+                        result.valuePtr()[filled] = at->second(i, s);
+                    }
+                }
+            }
+            first = end;
+        }
+        result.outerIndexPtr()[layout.size()] = filled;
+        return result;
+    }
+
+  private:
+    // A run of a component's own means that belongs to one variable, and where it stands there.
+    struct Piece {
+        Index variable;
+        Index own;
+        Index within;
+        Index size;
+    };
+
+    std::vector<Piece> pieces_of(Index component) const {
+        std::vector<Piece> pieces;
+        if (parts_.has_weights()) pieces.push_back({0, 0, component, 1});
+        Index own = 1;
+        for (const Index variable : parts_.variables_of(component)) {
+            pieces.push_back({variable, own, 0, parts_.layout_[variable].size});
+            own += pieces.back().size;
+        }
+        return pieces;
+    }
+
+    const MixtureComponents& parts_;
+    std::map<std::pair<Index, Index>, Matrix> blocks_;  // by column, then row
+};
+
 // Σ_k Σ_n r_k ∇²ρ_k + Σ_{k<l} Σ_n r_k r_l (∇ρ_k − ∇ρ_l)(∇ρ_k − ∇ρ_l)ᵀ: what is bilinear in a component's own means, and
 // (J_k − J_l)ᵀ P_kl (J_k − J_l) with J the coefficients of ∇ρ about the pair's origin and P_kl the pair's sums there.
 SparseMatrix MixtureComponents::hessian(const Point& point, const Matrix& pair_origins, const PassSums& sums) const {
-    const Index size = layout_.size();
-    Matrix dense = Matrix::Zero(size, size);
-    const auto scatter = [&](Index k, Index l, const Matrix& block) {
-        const std::vector<Index>& rows = stacked_of_[static_cast<std::size_t>(k)];
-        const std::vector<Index>& columns = stacked_of_[static_cast<std::size_t>(l)];
-        for (Index j = 0; j < own_size_; ++j) {
-            const Index column = columns[static_cast<std::size_t>(j)];
-            if (column < 0) continue;
-            for (Index i = 0; i < own_size_; ++i) {
-                const Index row = rows[static_cast<std::size_t>(i)];
-                if (row >= 0) dense(row, column) += block(i, j);
-            }
-        }
-    };
+    BlockSum hessian(*this);
     Index pair = 0;
     for (Index k = 0; k < components_; ++k) {
         for (Index l = k + 1; l < components_; ++l, ++pair) {
@@ -308,10 +372,10 @@ SparseMatrix MixtureComponents::hessian(const Point& point, const Matrix& pair_o
             const Matrix times_left = products * left;
             const Matrix times_right = products * right;
             const Matrix cross = -(right.transpose() * times_left);
-            scatter(k, k, left.transpose() * times_left);
-            scatter(l, l, right.transpose() * times_right);
-            scatter(l, k, cross);
-            scatter(k, l, cross.transpose());
+            hessian.add(k, k, left.transpose() * times_left);
+            hessian.add(l, l, right.transpose() * times_right);
+            hessian.add(l, k, cross);
+            hessian.add(k, l, cross.transpose());
         }
     }
     for (Index k = 0; k < components_; ++k) {
@@ -330,15 +394,9 @@ SparseMatrix MixtureComponents::hessian(const Point& point, const Matrix& pair_o
             if (entry.p == entry.q) continue;
             add(precision_at_[e], location_at_[static_cast<std::size_t>(entry.q)], rows[entry.p]);
         }
-        scatter(k, k, block);
+        hessian.add(k, k, block);
     }
-    SparseMatrix lower(size, size);
-    lower.reserve(Eigen::VectorXi::LinSpaced(size, static_cast<int>(size), 1));
-    for (Index column = 0; column < size; ++column) {
-        for (Index row = column; row < size; ++row) lower.insert(row, column) = dense(row, column);
-    }
-    lower.makeCompressed();
-    return lower;
+    return hessian.lower();
 }
 
 Functionals MixtureComponents::in_data_units(const std::vector<std::string>& names, const RowFormat& format) const {

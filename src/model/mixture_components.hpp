@@ -79,6 +79,8 @@ class MixtureComponents {
         double weight;
     };
 
+    class BlockSum;
+
     Component component_at(const Vector& mean, Index component) const;
     Vector own_gradient(const Component& component, const Vector& origin, const Vector& sums) const;
     /// ∂ρ/∂(own means) as polynomials in x − origin: features × own means.

@@ -44,10 +44,15 @@ LRVB_EXPORT std::string_view to_string(Termination termination);
 /// What a progress callback is told: at the start (iteration 0), and after every sweep and every Newton step.
 struct Progress {
     int restart = 0;
-    std::string_view stage;  // "start", "ascent" or "newton"
+    /// "start", "ascent" or "newton"; before these, where a start is sought on part of the data, "tournament" (one
+    /// start of many) and "sample" (the winner, on more rows).
+    std::string_view stage;
     int iteration = 0;
     double bound = 0.0;
     double step = 0.0;  // in posterior sds; infinite until Newton's factorisation has succeeded once
+    /// Of a model that streams its data: passes over all rows so far, and the rows that this iteration looked at.
+    Index passes = 0;
+    Index rows = 0;
 };
 
 struct LRVB_EXPORT FitOptions {

@@ -23,8 +23,8 @@ struct MixtureFixed {
 };
 
 struct MixtureFitOptions {
-    /// Tolerance, iterations, seed and progress of the last fit, on all rows; its `restarts` are those of the
-    /// tournament.
+    /// Tolerance of the last fit, on all rows; its `restarts` are those of the tournament. Iterations, of each fit and
+    /// of each start, and progress, which can cancel at any time, count from the first start on.
     FitOptions fit = [] {
         FitOptions options;
         options.restarts = 16;

@@ -38,8 +38,8 @@ struct Expansion {
     Vector gradient;
     /// Σ|terms| of each entry of the gradient, likewise; empty where the model's sums cannot cancel.
     Vector gradient_magnitude;
-    /// Lower triangle of ∇²L in the statistics. Its pattern is the same at all means: it is the model's, not the
-    /// point's.
+    /// Lower triangle of ∇²L in the statistics, compressed. Where its pattern is the same at all means, as for most
+    /// models, its factorisation is planned once; a model may leave out blocks that have become zero.
     SparseMatrix hessian;
 };
 
