@@ -476,8 +476,8 @@ TEST(StreamingMixture, DataThatCannotBeFittedEndsInASentence) {
     Matrix negative(50, 2);
     negative << x, Vector::Constant(50, -1.0);
     const std::vector<BadData> cases{
-        {"identical rows", [&] { fit_rows(Vector::Constant(20, 2.0), 2); }, "column 1 is constant (2)"},
-        {"constant column", [&] { fit_rows(constant, 2); }, "column 2 is constant (3)"},
+        {"identical rows", [&] { fit_rows(Vector::Constant(20, 2.0), 2); }, "column '1' is constant (2)"},
+        {"constant column", [&] { fit_rows(constant, 2); }, "column '2' is constant (3)"},
         {"more components than rows", [&] { fit_rows(x.head(4), 5); },
          "4 rows with weight are fewer than 5 components"},
         {"outlier", [&] { fit_rows(outlier, 2); }, "too far or too near for squares"},

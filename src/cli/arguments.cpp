@@ -42,4 +42,22 @@ Vector numbers(const std::string& option, const std::string& text) {
     return values;
 }
 
+double single(const std::string& option, const std::string& text) {
+    const Vector values = numbers(option, text);
+    if (values.size() != 1) throw UsageError(fmt::format("{} is one number, not {}", option, values.size()));
+    return values[0];
+}
+
+Vector for_columns(const std::string& option, const std::string& text, Index columns) {
+    const Vector values = numbers(option, text);
+    if (values.size() == 1) return Vector::Constant(columns, values[0]);
+    if (values.size() == columns) return values;
+    throw UsageError(
+        fmt::format("{} has {} numbers for {} columns: give one, or one a column", option, values.size(), columns));
+}
+
+void require_positive(const std::string& option, double value) {
+    if (!(value > 0.0)) throw UsageError(fmt::format("{} is {}, but must be positive", option, value));
+}
+
 }  // namespace lrvb::cli

@@ -22,6 +22,7 @@ class UsageError : public std::runtime_error {
 using Run = std::function<int()>;
 
 void add_fit_mixture(CLI::App& fit, Run& run);
+void add_fit_regression(CLI::App& fit, Run& run);
 void add_summary(CLI::App& program, Run& run);
 void add_covariance(CLI::App& program, Run& run);
 void add_predict(CLI::App& program, Run& run);

@@ -19,20 +19,6 @@ namespace {
 constexpr std::size_t kLargestInMemory = std::size_t{1} << 27;  // numbers
 constexpr Index kChunk = 1 << 14;                               // rows
 
-// Over the bits of the numbers, in order, so that a table has one checksum whatever file it is in.
-class Checksum {
-  public:
-    void add(const double* values, Index count) {
-        for (Index i = 0; i < count; ++i) {
-            hash_ = (std::rotl(hash_, 5) ^ std::bit_cast<std::uint64_t>(values[i])) * 0x9E3779B97F4A7C15U;
-        }
-    }
-    std::string text() const { return fmt::format("{:016x}", hash_ ^ (hash_ >> 32U)); }
-
-  private:
-    std::uint64_t hash_ = 0x2545F4914F6CDD1DU;
-};
-
 bool is_npy(const std::string& path) {
     return path.ends_with(".npy");
 }
@@ -81,6 +67,16 @@ std::vector<std::string> with_weights_last(std::vector<std::string> names, const
 }
 
 }  // namespace
+
+void Checksum::add(const double* values, Index count) {
+    for (Index i = 0; i < count; ++i) {
+        hash_ = (std::rotl(hash_, 5) ^ std::bit_cast<std::uint64_t>(values[i])) * 0x9E3779B97F4A7C15U;
+    }
+}
+
+std::string Checksum::text() const {
+    return fmt::format("{:016x}", hash_ ^ (hash_ >> 32U));
+}
 
 void DataOptions::add_to(CLI::App& command) {
     command

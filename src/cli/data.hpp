@@ -4,6 +4,7 @@
 #include <lrvb/io/fit_file.hpp>
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,16 @@ struct DataOptions {
 
     /// DATA, -c and --drop-missing.
     void add_to(CLI::App& command);
+};
+
+/// A checksum over the bits of numbers, in order, so that a table has one whatever file it is in.
+class Checksum {
+  public:
+    void add(const double* values, Index count);
+    std::string text() const;
+
+  private:
+    std::uint64_t hash_ = 0x2545F4914F6CDD1DU;
 };
 
 struct Data {

@@ -1,5 +1,7 @@
 #include "cli/command.hpp"
 
+#include <lrvb/data/csv.hpp>
+
 #include <fmt/format.h>
 
 #include <csignal>
@@ -63,6 +65,7 @@ int run_program(int argc, char** argv) {
     std::vector<std::string> topic;
     CLI::App& fit = add_group(program, "fit", "Fit a model to data");
     lrvb::cli::add_fit_mixture(fit, run);
+    lrvb::cli::add_fit_regression(fit, run);
     lrvb::cli::add_summary(program, run);
     lrvb::cli::add_covariance(program, run);
     lrvb::cli::add_predict(program, run);
@@ -76,7 +79,10 @@ int run_program(int argc, char** argv) {
     } catch (const CLI::Success& asked) {  // --help and --version
         return program.exit(asked);
     } catch (const CLI::ParseError& error) {
-        return wrong_usage(program, first_line(error.what()));
+        const std::vector<std::string> left = program.remaining(true);
+        const bool unknown = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !left.empty();
+        return wrong_usage(
+            program, unknown ? fmt::format("'{}' is no command or option", left.front()) : first_line(error.what()));
     } catch (const lrvb::cli::UsageError& error) {
         return wrong_usage(program, error.what());
     }
@@ -91,6 +97,8 @@ int main(int argc, char** argv) {
         const int code = run_program(argc, argv);
         if (std::fflush(stdout) == 0) return code;
         fmt::print(stderr, "lrvb: standard output cannot be written: is the disk full?\n");
+    } catch (const lrvb::MissingValue& error) {
+        fmt::print(stderr, "lrvb: {} with --drop-missing\n", error.what());
     } catch (const std::bad_alloc&) {
         fmt::print(stderr, "lrvb: there is not enough memory for this: use fewer columns or components\n");
     } catch (const std::exception& error) {

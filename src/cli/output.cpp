@@ -111,6 +111,10 @@ std::string headline(const FitFile& fit) {
     if (const auto* mixture = std::get_if<MixtureRecord>(&fit.model)) {
         text += fmt::format("{} component{}, ", mixture->components, mixture->components == 1 ? "" : "s");
     }
+    if (const auto* regression = std::get_if<RegressionRecord>(&fit.model)) {
+        text += fmt::format("{} on {} column{}, ", regression->response, regression->terms.size(),
+                            regression->terms.size() == 1 ? "" : "s");
+    }
     text += fmt::format("{} pass{}, bound {:.4f}, ", fit.outcome.passes, fit.outcome.passes == 1 ? "" : "es",
                         fit.outcome.bound);
     if (!fit.converged()) return text + fmt::format("NOT converged ({})", to_string(fit.outcome.termination));

@@ -3,7 +3,9 @@
 #include "cli/output.hpp"
 #include "data/files.hpp"
 
+#include <lrvb/data/frame.hpp>
 #include <lrvb/model/mixture_prediction.hpp>
+#include <lrvb/model/regression_model.hpp>
 
 #include <fmt/format.h>
 
@@ -58,9 +60,35 @@ void predict_mixture(const FitFile& fit, const MixtureRecord& record, const Opti
     file.commit();
 }
 
+// Row by row: the mean of the response, the sd of that mean, and that of a new response.
+void predict_regression(const RegressionRecord& record, const Options& options) {
+    if (record.coefficients.covariance.size() == 0) {
+        throw std::runtime_error(
+            fmt::format("{}: no prediction from a fit that did not converge: fit again", options.fit));
+    }
+    FrameOptions frame_options;
+    for (const RegressionTerm& term : record.terms) {
+        frame_options.columns.push_back(term.column);
+        if (term.is_factor()) frame_options.text.push_back(term.column);
+    }
+    frame_options.missing = options.drop_missing ? Missing::drop : Missing::refuse;
+    const DataFrame frame = read_frame(options.data, frame_options);
+    const RegressionPrediction prediction = predict(record.coefficients, design_matrix(frame, record.terms));
+    std::string text = csv_line({"row", "mean", "mean_sd", "sd"});
+    for (Index i = 0; i < frame.rows; ++i) {
+        text += csv_line({fmt::format("{}", frame.file_row(i)), exact(prediction.mean[i]), exact(prediction.mean_sd[i]),
+                          exact(prediction.sd[i])});
+    }
+    detail::write_text(options.output, text);
+}
+
 int predict_rows(const Options& options) {
     const FitFile fit = read_fit(options.fit);
-    predict_mixture(fit, std::get<MixtureRecord>(fit.model), options);
+    if (const auto* mixture = std::get_if<MixtureRecord>(&fit.model)) {
+        predict_mixture(fit, *mixture, options);
+    } else {
+        predict_regression(std::get<RegressionRecord>(fit.model), options);
+    }
     return kSuccess;
 }
 

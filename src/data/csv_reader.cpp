@@ -3,6 +3,8 @@
 #include "data/columns.hpp"
 #include "data/messages.hpp"
 
+#include <lrvb/data/csv.hpp>
+
 #include <stdexcept>
 
 namespace lrvb::detail {
@@ -69,8 +71,9 @@ void CsvReader::refuse_field(Index row, std::size_t place, const std::string& se
 void CsvReader::refuse_missing(Index row, std::size_t place, Index count, bool at_least) const {
     const std::string others =
         count == 1 ? "" : fmt::format(", in the first of {}{} such rows", at_least ? "at least " : "", count);
-    refuse_field(row, place,
-                 fmt::format("the value is missing{}: fill it in, or have rows with missing values dropped", others));
+    throw MissingValue(
+        fmt::format("{}: row {}, {}: the value is missing{}: fill it in, or have rows with missing values dropped",
+                    name(), row, column_label(place), others));
 }
 
 void CsvReader::refuse_infinite(Index row, std::size_t place, std::string_view text) const {

@@ -177,9 +177,11 @@ class MixtureFitter {
     // best bound wins.
     Entrant tournament(const MixtureModel& model) {
         std::vector<Entrant> entrants;
-        for (int r = 0; r < options_.fit.restarts; ++r) {
+        const bool has_rounds = static_cast<std::size_t>(options_.fit.restarts) > kFinalists;
+        for (int r = 0; r < options_.fit.restarts && !cancelled_; ++r) {
             Random random(options_.fit.seed, static_cast<std::uint64_t>(r));
             entrants.push_back({clamped(model, model.start(random)), -kInfinity, entrants.size(), 0, false});
+            if (has_rounds) run(model, kFirstRound, entrants.back());
         }
         result_.start_bounds.assign(entrants.size(), -kInfinity);
         const auto keep_best = [&](std::size_t count) {
@@ -188,9 +190,10 @@ class MixtureFitter {
                              [](const Entrant& a, const Entrant& b) { return a.bound > b.bound; });
             entrants.resize(std::min(count, entrants.size()), entrants.front());
         };
-        for (int sweeps = kFirstRound; entrants.size() > kFinalists && !cancelled_; sweeps *= 2) {
-            for (Entrant& entrant : entrants) run(model, sweeps, entrant);
+        for (int sweeps = 2 * kFirstRound; entrants.size() > kFinalists; sweeps *= 2) {
             keep_best(std::max(kFinalists, (entrants.size() + 1) / 2));
+            if (entrants.size() == kFinalists || cancelled_) break;
+            for (Entrant& entrant : entrants) run(model, sweeps, entrant);
         }
         for (Entrant& entrant : entrants) {
             if (cancelled_) break;

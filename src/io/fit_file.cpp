@@ -130,10 +130,16 @@ FitFile parse_fit(const std::string& text, const std::string& name) {
     FitFile fit;
     fit.program = fields.text("program");
     const Fields model = fields.fields("model");
-    if (model.text("type") != "mixture") fields.refuse("model.type", "is none that is known");
-    const MixtureRecord record = detail::mixture_record(model);
-    require_parameters_of(record, fields);
-    fit.model = record;
+    const std::string type = model.text("type");
+    if (type == "mixture") {
+        const MixtureRecord record = detail::mixture_record(model);
+        require_parameters_of(record, fields);
+        fit.model = record;
+    } else if (type == "regression") {
+        fit.model = detail::regression_record(model);
+    } else {
+        fields.refuse("model.type", "is none that is known");
+    }
     fit.data = detail::data_record(fields.fields("data"));
     fit.options = detail::options_record(fields.fields("options"));
     fit.outcome = detail::outcome_record(fields.fields("outcome"));

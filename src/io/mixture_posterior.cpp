@@ -90,9 +90,8 @@ class MixturePosterior {
     void add_column_precision(Index k, Index p) {
         const std::array<std::string, 3> names{column_name("log_tau", k, p), column_name("tau", k, p),
                                                column_name("sigma", k, p)};
-        const double inner = detail::mean_of_inverse_root(state_, layout_, model_.precision(k, p).index());
-        detail::add_precision(posterior_, names, position_.at(names[1]), position_.at(names[0]),
-                              inner * model_.scale()[p]);
+        detail::add_precision(posterior_, names, position_.at(names[1]), position_.at(names[0]), layout_, state_,
+                              model_.precision(k, p).index());
     }
 
     // Σ = Λ⁻¹ has the mean W⁻¹/(ν − P − 1), (E Λ)⁻¹ times a factor f, and dΣ = −f S dΛ S with S = (E Λ)⁻¹.

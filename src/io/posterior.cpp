@@ -158,23 +158,23 @@ PosteriorVariable positive_variable(const std::string& name, double mean, const 
 }
 
 void add_precision(Posterior& posterior, const std::array<std::string, 3>& names, Index tau, Index log_tau,
-                   double mean_sigma) {
+                   const Layout& layout, const State& state, Index variable) {
     const double log_mean = posterior.mean[log_tau];
+    // In inner units first, whose difference from the data's is one of log τ.
+    const double inner_log_mean = layout.segment(state.mean, variable)[1];
+    double sigma = std::exp(-0.5 * inner_log_mean);
+    if (!state.clamped[static_cast<std::size_t>(variable)]) {
+        const Vector standard = family::Gamma{}.standard(layout.segment(state.natural, variable));
+        if (standard[0] > 0.5) {
+            sigma = std::sqrt(standard[1]) * boost::math::tgamma_delta_ratio(standard[0] - 0.5, 0.5);
+        }
+    }
+    sigma *= std::exp(0.5 * (inner_log_mean - log_mean));
     posterior.variables.push_back(unbounded_variable(names[0], log_mean, {{log_tau, 1.0}}));
     posterior.variables.push_back(
         {names[1], posterior.mean[tau], {{tau, 1.0}}, {Transform::exponential, log_mean, {{log_tau, 1.0}}}});
-    posterior.variables.push_back({names[2],
-                                   mean_sigma,
-                                   {{log_tau, -0.5 * mean_sigma}},
-                                   {Transform::exponential, -0.5 * log_mean, {{log_tau, -0.5}}}});
-}
-
-double mean_of_inverse_root(const State& state, const Layout& layout, Index variable) {
-    const Vector own = layout.segment(state.mean, variable);
-    if (state.clamped[static_cast<std::size_t>(variable)]) return 1.0 / std::sqrt(own[0]);
-    const Vector standard = family::Gamma{}.standard(layout.segment(state.natural, variable));
-    if (standard[0] <= 0.5) return std::exp(-0.5 * own[1]);
-    return std::sqrt(standard[1]) * boost::math::tgamma_delta_ratio(standard[0] - 0.5, 0.5);
+    posterior.variables.push_back(
+        {names[2], sigma, {{log_tau, -0.5 * sigma}}, {Transform::exponential, -0.5 * log_mean, {{log_tau, -0.5}}}});
 }
 
 }  // namespace detail

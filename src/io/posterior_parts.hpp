@@ -16,11 +16,10 @@ PosteriorVariable unbounded_variable(const std::string& name, double mean, const
 /// Its interval is taken on the log scale.
 PosteriorVariable positive_variable(const std::string& name, double mean, const Gradient& gradient);
 
-/// log τ, τ and σ = τ^(−1/2), named in this order. σ is a function of log τ, and all intervals are those of log τ.
+/// log τ, τ and σ = τ^(−1/2), named in this order, of a Gamma variable of the model, whose statistics stand in the
+/// posterior at `tau` and `log_tau`. All intervals are those of log τ; σ has the mean √b Γ(a − ½)/Γ(a), and its sd by
+/// the delta method from log τ.
 void add_precision(Posterior& posterior, const std::array<std::string, 3>& names, Index tau, Index log_tau,
-                   double mean_sigma);
-
-/// E τ^(−1/2) = √b Γ(a − ½)/Γ(a) of a Gamma variable (exp(−½ E log τ) where that has no mean).
-double mean_of_inverse_root(const State& state, const Layout& layout, Index variable);
+                   const Layout& layout, const State& state, Index variable);
 
 }  // namespace lrvb::detail

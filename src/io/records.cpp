@@ -107,6 +107,61 @@ MixtureRecord mixture_record(const Fields& fields) {
     return record;
 }
 
+Json to_json(const RegressionRecord& record) {
+    Json json;
+    json["type"] = "regression";
+    json["response"] = record.response;
+    json["terms"] = Json::array();
+    for (const RegressionTerm& term : record.terms) {
+        json["terms"].push_back(Json{{"column", term.column}, {"levels", term.levels}});
+    }
+    json["prior_name"] = record.prior_name;
+    Json& prior = json["prior"];
+    if (record.coefficients.intercept) {
+        prior["intercept_mean"] = record.prior.intercept_mean;
+        prior["intercept_variance"] = record.prior.intercept_variance;
+    }
+    prior["mean"] = to_json(record.prior.mean);
+    prior["variance"] = to_json(record.prior.variance);
+    prior["shape"] = record.prior.shape;
+    prior["rate"] = record.prior.rate;
+    const RegressionPosterior& coefficients = record.coefficients;
+    json["coefficients"] = {
+        {"intercept", coefficients.intercept},
+        {"centre", to_json(coefficients.centre)},
+        {"mean", to_json(coefficients.mean)},
+        {"covariance", coefficients.covariance.size() > 0 ? lower_to_json(coefficients.covariance) : Json()},
+        {"noise_variance", coefficients.noise_variance}};
+    return json;
+}
+
+RegressionRecord regression_record(const Fields& fields) {
+    RegressionRecord record;
+    record.response = fields.text("response");
+    fields.each("terms", [&](const Fields& entry) {
+        record.terms.push_back({entry.text("column"), entry.texts("levels")});
+    });
+    const Index slopes = static_cast<Index>(design_names(record.terms).size());
+    const Fields coefficients = fields.fields("coefficients");
+    record.coefficients.intercept = coefficients.flag("intercept");
+    const Index size = slopes + (record.coefficients.intercept ? 1 : 0);
+    record.coefficients.centre = coefficients.vector("centre", slopes);
+    record.coefficients.mean = coefficients.vector("mean", size);
+    if (coefficients.has("covariance")) record.coefficients.covariance = coefficients.symmetric("covariance", size);
+    record.coefficients.noise_variance = coefficients.number("noise_variance");
+    record.prior_name = fields.text("prior_name");
+    const Fields prior = fields.fields("prior");
+    if (record.coefficients.intercept) {
+        record.prior.intercept_mean = prior.number("intercept_mean");
+        record.prior.intercept_variance = prior.number("intercept_variance");
+    }
+    record.prior.mean = prior.vector("mean", slopes);
+    record.prior.variance = prior.vector("variance", slopes);
+    record.prior.shape = prior.number("shape");
+    record.prior.rate = prior.number("rate");
+    return record;
+}
+
 Json to_json(const DataRecord& record) {
     Json json;
     json["name"] = record.name;

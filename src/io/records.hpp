@@ -9,6 +9,7 @@
 namespace lrvb::detail {
 
 Json to_json(const MixtureRecord& record);
+Json to_json(const RegressionRecord& record);
 Json to_json(const DataRecord& record);
 Json to_json(const OptionsRecord& record);
 Json to_json(const OutcomeRecord& record);
@@ -16,6 +17,7 @@ Json to_json(const ParameterRecord& record);
 Json to_json(const Posterior& posterior);
 
 MixtureRecord mixture_record(const Fields& fields);
+RegressionRecord regression_record(const Fields& fields);
 DataRecord data_record(const Fields& fields);
 OptionsRecord options_record(const Fields& fields);
 OutcomeRecord outcome_record(const Fields& fields);

@@ -36,8 +36,8 @@ class Summary {
         const double weight = weighted_ ? row[columns_] : 1.0;
         for (Index p = 0; p < columns_; ++p) {
             if (!std::isfinite(row[p])) {
-                refuse(source_,
-                       fmt::format("row {} of column {} is {}, but must be a finite number", rows_, p + 1, row[p]));
+                refuse(source_, fmt::format("row {}, column '{}' is {}, but must be a finite number", rows_,
+                                            source_.column_name(p), row[p]));
             }
         }
         if (!(std::isfinite(weight) && weight >= 0.0)) {
@@ -96,16 +96,16 @@ class Summary {
             if (smallest_[p] == largest_[p]) {
                 if (!constants_allowed) {
                     refuse(source_,
-                           fmt::format("column {} is constant ({}); leave it out, or give a prior in its units", p + 1,
-                                       smallest_[p]));
+                           fmt::format("column '{}' is constant ({}); leave it out, or give a prior in its units",
+                                       source_.column_name(p), smallest_[p]));
                 }
                 sds[p] = 1.0;
             } else if (!(sds[p] > kSmallestSd && sds[p] < 1.0 / kSmallestSd)) {
                 refuse(source_,
                        fmt::format(
-                           "column {} runs from {} to {}, too far or too near for squares to be numbers; change its "
+                           "column '{}' runs from {} to {}, too far or too near for squares to be numbers; change its "
                            "unit, or remove the outliers",
-                           p + 1, smallest_[p], largest_[p]));
+                           source_.column_name(p), smallest_[p], largest_[p]));
             }
         }
         return sds;

@@ -18,6 +18,10 @@ struct BadInput {
 
 const std::string kGood = "x,y\n1,2\n2,1\n3,5\n4,4\n6,5\n";
 
+void PrintTo(const BadInput& bad, std::ostream* out) {
+    *out << bad.command;
+}
+
 class BadInputs : public ProgramTest, public ::testing::WithParamInterface<BadInput> {};
 
 TEST_P(BadInputs, EndsInOneSentence) {
@@ -63,17 +67,17 @@ std::vector<BadInput> cases() {
         data("TextInANumberColumn", "x,y\n1,2\n3,four\n5,6\n", {"bad.csv", "row 2", "'y'", "'four'"}),
         data("Infinity", "x,y\n1,2\n3,inf\n5,6\n", {"bad.csv", "row 2", "'y'"}),
         data("NumberTooLarge", "x,y\n1,2\n3,1e999\n5,6\n", {"bad.csv", "row 2", "'y'"}),
-        data("MissingValue", "x,y\n1,2\n3,NA\n,6\n", {"bad.csv", "row 2", "2 rows", "--drop-missing"}),
+        data("MissingValue", "x,y\n1,2\n3,NA\n,6\n", {"bad.csv", "row 2", "2 such rows", "--drop-missing"}),
         data("NotANumber", "x,y\n1,2\n3,NaN\n5,6\n", {"bad.csv", "row 2", "'y'"}),
         {"EveryRowMissing", "x,y\n1,NA\nNA,2\n", kFit + " --drop-missing", 1, {"bad.csv", "missing"}},
-        data("NoHeader", "1,2\n3,4\n5,6\n", {"bad.csv", "header"}),
+        data("NoHeader", "1,2\n3,4\n5,6\n", {"bad.csv", "names of the columns"}),
         data("DuplicateColumn", "x,x\n1,2\n3,4\n5,7\n", {"bad.csv", "'x'"}),
         data("OpenQuote", "x,y\n1,\"2\n3,4\n", {"bad.csv", "quote"}),
         data("NulByte", std::string("x,y\n1,2\n\0,4\n5,6\n", 17), {"bad.csv", "row 2"}),
         data("FewerRowsThanComponents", "x,y\n1,2\n", {"bad.csv", "1 row", "2 components"}),
         data("ConstantColumn", "x,y\n1,2\n2,2\n3,2\n4,2\n", {"bad.csv", "'y'", "constant"}),
         data("OutlierBeyondSquares", "x,y\n1,2\n2,1e300\n3,4\n4,5\n", {"bad.csv", "'y'", "1e+300"}),
-        {"UnknownColumn", kGood, kFit + " -c x,z", 1, {"bad.csv", "'z'", "x, y"}},
+        {"UnknownColumn", kGood, kFit + " -c x,z", 1, {"bad.csv", "'z'", "'x', 'y'"}},
         {"ColumnTwice", kGood, kFit + " -c x,x", 1, {"bad.csv", "'x'"}},
         {"ColumnNumberTooLarge", kGood, kFit + " -c 3", 1, {"bad.csv", "'3'"}},
         {"NegativeWeight", "x,w\n1,1\n2,-1\n3,1\n", kFit + " -c x --weights w", 1, {"bad.csv", "row 2", "weight"}},
@@ -128,6 +132,28 @@ std::vector<BadInput> cases() {
               "simulate mixture --weights 1 --means 0 --sds 1 -n 3 -o /dev/null; "
               "printf 'z\\n1\\n' | lrvb predict good.json -",
               {"'x'"}),
+        fails("TextAsResponse", "fit regression $DATA/mtcars.csv --response model -c wt", {"mtcars.csv", "'model'"}),
+        fails("IdentifierAsFactor", "fit regression $DATA/mtcars.csv --response mpg", {"mtcars.csv", "'model'"}),
+        fails("UnknownResponse", "fit regression good.csv --response z", {"good.csv", "'z'"}),
+        usage("NoResponse", "fit regression good.csv", {"--response"}),
+        usage("PriorOfNoIntercept", "fit regression good.csv --response y --no-intercept --prior-intercept-mean 1",
+              {"--no-intercept"}),
+        {"CollinearColumns",
+         "a,b,c,y\n1,2,3,1\n2,5,7,3\n4,4,8,2\n5,1,6,6\n7,3,10,4\n",
+         "lrvb fit regression bad.csv --response y",
+         1,
+         {"bad.csv", "'a'", "'b'", "'c'"}},
+        {"ConstantRegressor",
+         "a,b,y\n1,2,1\n2,2,3\n4,2,2\n",
+         "lrvb fit regression bad.csv --response y",
+         1,
+         {"bad.csv", "'b'", "every row"}},
+        {"UnseenLevel",
+         "x,y\nu,1\nv,2\nu,3\nv,5\n",
+         "lrvb fit regression bad.csv --response y --quiet -o /dev/stdout > ../reg.json && "
+         "printf 'x\\nu\\nw\\n' | lrvb predict ../reg.json -",
+         1,
+         {"row 2", "'x'", "'w'"}},
         usage("SdsOfAnotherNumber", "simulate mixture --weights 1,1 --means 0,1 --sds 1 -n 3", {"--sds"}),
         usage("NegativeSd", "simulate mixture --weights 1 --means 0 --sds -1 -n 3", {"--sds"}),
         usage("NegativeWeights", "simulate mixture --weights 1,-1 --means 0,1 --sds 1,1 -n 3", {"--weights"}),

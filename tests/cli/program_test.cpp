@@ -216,6 +216,8 @@ TEST_F(Program, FitFilesFollowThePublishedSchema) {
         lrvb(std::string("fit mixture --quiet -o fit.json ") + arguments);
         EXPECT_EQ(error_of(), "") << arguments;
     }
+    lrvb("fit regression --quiet -o fit.json $DATA/mtcars.csv --response mpg -c wt,hp,cyl");
+    EXPECT_EQ(error_of(), "");
     // The check itself can fail.
     write("fit.json", R"({"format": "lrvb fit"})");
     EXPECT_EQ(error_of(), "fit.version is missing");
@@ -339,10 +341,41 @@ TEST_F(Program, PredictsWhereRowsBelong) {
     EXPECT_EQ(read_text(work() / "out.csv"), result.out);
 }
 
+// Least squares, from R: lm(mpg ~ wt + hp) has 37.22727, -3.87783, -0.03177 and standard errors 1.59879, 0.63273,
+// 0.00903, of which the posterior's are √((N − P)/N) or so under a weak prior.
+TEST_F(Program, RegressionIsNearLeastSquaresUnderAWeakPrior) {
+    const Result fit = lrvb("fit regression $DATA/mtcars.csv --response mpg -c wt,hp -o fit.json");
+    ASSERT_EQ(fit.code, 0) << fit.err;
+    EXPECT_NE(fit.out.find("32 rows, mpg on 2 columns"), std::string::npos);
+    const auto found = variables(lrvb("summary fit.json --format json"));
+    const auto near = [&](const std::string& name, double mean, double sd) {
+        EXPECT_NEAR(found.at(name).at("mean").get<double>(), mean, 0.02 * sd) << name;
+        EXPECT_NEAR(found.at(name).at("sd").get<double>() / sd, 1.0, 0.06) << name;
+    };
+    near("intercept", 37.22727, 1.59879);
+    near("beta[wt]", -3.87783, 0.63273);
+    near("beta[hp]", -0.03177, 0.00903);
+    for (const char* name : {"tau", "log_tau", "sigma"}) EXPECT_TRUE(found.contains(name));
+    const auto rows = csv_numbers(lrvb("predict fit.json $DATA/mtcars.csv").out);
+    ASSERT_EQ(rows.size(), 32U);
+    EXPECT_NEAR(rows[0][1], 23.57233, 0.01);  // R's fitted value of the first row
+    EXPECT_GT(rows[0][3], rows[0][2]);
+}
+
+TEST_F(Program, TextColumnsAreFactors) {
+    write("factor.csv", "group,y\nb,5\na,1\nb,7\nc,9\na,3\nc,11\n");
+    ASSERT_EQ(lrvb("fit regression factor.csv --response y -o fit.json").code, 0);
+    const auto found = variables(lrvb("summary fit.json --format json --variables intercept,beta"));
+    // Differences of the groups' means 2, 6, 10 from the first, but for the weak prior.
+    EXPECT_NEAR(found.at("intercept").at("mean").get<double>(), 2.0, 0.02);
+    EXPECT_NEAR(found.at("beta[group=b]").at("mean").get<double>(), 4.0, 0.02);
+    EXPECT_NEAR(found.at("beta[group=c]").at("mean").get<double>(), 8.0, 0.02);
+}
+
 TEST_F(Program, HelpAndVersionAreAnswers) {
     for (const char* command :
-         {"--help", "help", "fit --help", "fit mixture --help", "help fit mixture", "summary -h", "covariance --help",
-          "predict --help", "simulate mixture --help", "completion --help"}) {
+         {"--help", "help", "fit --help", "fit mixture --help", "fit regression --help", "help fit mixture",
+          "summary -h", "covariance --help", "predict --help", "simulate mixture --help", "completion --help"}) {
         const Result result = lrvb(command);
         EXPECT_EQ(result.code, 0) << command;
         EXPECT_NE(result.out.find("Usage"), std::string::npos) << command;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,14 @@ namespace lrvb {
 
 /// What becomes of a row without a value in a column that is read.
 enum class Missing {
-    refuse,  ///< std::runtime_error with the row, the column and the number of such rows
+    refuse,  ///< MissingValue with the row, the column and the number of such rows
     drop,    ///< the row is left out and counted
+};
+
+/// What Missing::refuse throws.
+class LRVB_EXPORT MissingValue : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
 };
 
 struct CsvOptions {

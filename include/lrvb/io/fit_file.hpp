@@ -27,6 +27,16 @@ struct MixtureRecord {
     std::vector<std::string> fixed;
 };
 
+/// What is recorded of a linear regression besides its parameters, in the units of the data.
+struct RegressionRecord {
+    std::string response;
+    std::vector<RegressionTerm> terms;
+    std::string prior_name;  // "auto" or "explicit"
+    RegressionPrior prior;
+    /// All that predictions need. The covariance is empty where the fit did not converge.
+    RegressionPosterior coefficients;
+};
+
 struct DataRecord {
     std::string name;
     std::vector<std::string> columns;
@@ -69,7 +79,7 @@ struct LRVB_EXPORT FitFile {
     static constexpr int kMinorVersion = 0;
 
     std::string program;  // the version of lrvb that wrote it
-    std::variant<MixtureRecord> model;
+    std::variant<MixtureRecord, RegressionRecord> model;
     DataRecord data;
     OptionsRecord options;
     OutcomeRecord outcome;

@@ -2,6 +2,7 @@
 
 #include <lrvb/export.hpp>
 #include <lrvb/fit/mixture_fit.hpp>
+#include <lrvb/model/regression_model.hpp>
 #include <lrvb/response/linear_response.hpp>
 
 #include <string>
@@ -81,5 +82,8 @@ struct LRVB_EXPORT Posterior {
 /// The posterior of a mixture: log_pi, pi (two components or more), mu, and log_tau, tau, sigma, or Lambda,
 /// log_det_Lambda, Sigma. Where the fit has not converged there is no response in it.
 LRVB_EXPORT Posterior mixture_posterior(const MixtureFit& fit);
+
+/// The posterior of a regression: intercept (at zero), beta[…], log_tau, tau, sigma.
+LRVB_EXPORT Posterior regression_posterior(const RegressionModel& model, const Optimum& optimum);
 
 }  // namespace lrvb
