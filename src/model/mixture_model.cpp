@@ -17,6 +17,8 @@ namespace lrvb {
 
 namespace {
 
+constexpr double kFarthest = 1e100;  // sds from the centre at which squares are still numbers
+
 // How a hyperparameter moves the natural parameters of the prior.
 struct PriorDerivative {
     std::string name;
@@ -349,6 +351,12 @@ Index MixtureModel::passes() const {
     return implementation_->passes;
 }
 
+double MixtureModel::skipped_bound(const State& state) const {
+    const detail::MixtureComponents& parts = implementation_->parts;
+    const detail::MixtureComponents::Point point = parts.point_at(state);
+    return implementation_->pass(parts.scores(point), parts.pair_origins(point)).skipped;
+}
+
 // k-means++ on the sample that was kept, then the globals as ascent would set them from that assignment.
 State MixtureModel::start(Random& random) const {
     const Implementation& self = *implementation_;
@@ -409,7 +417,9 @@ MixtureModel::Prediction MixtureModel::predict(const State& state, const Matrix&
     const detail::RowFormat& format = self.data.format;
     detail::require_size("predict", "columns", rows.cols(), format.columns);
     if (!rows.allFinite()) throw std::invalid_argument("predict: a row has a value that is not finite");
-    const Matrix standardised = (rows.rowwise() - format.centre.transpose()) * format.inverse_scale.asDiagonal();
+    const Matrix standardised = ((rows.rowwise() - format.centre.transpose()) * format.inverse_scale.asDiagonal())
+                                    .cwiseMax(-kFarthest)
+                                    .cwiseMin(kFarthest);
     const auto log_sums = [](const Matrix& scores) {
         const Vector largest = scores.rowwise().maxCoeff();
         return Vector(largest.array() + (scores.colwise() - largest).array().exp().rowwise().sum().log());
