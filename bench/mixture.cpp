@@ -4,7 +4,9 @@
 //   fit        passes over all rows, and the whole fit with its covariance in units of one pass
 //   response   share of the covariance in the fit
 //   threads    one pass by one thread over one by two
-//   growth     fit time per row, from 1e4 rows to the largest size, from a memory-mapped file
+//   growth     fit time per row, from 1e4 rows to the largest size, from a memory-mapped file, and from a CSV file up
+//   to
+//              1e7 rows
 //   sklearn    the fit over ONE iteration of scikit-learn's BayesianGaussianMixture on the same rows, where
 //   python3-sklearn is installed
 //
@@ -12,6 +14,7 @@
 
 #include "model/mixture_kernels.hpp"
 
+#include <lrvb/data/csv.hpp>
 #include <lrvb/data/npy.hpp>
 #include <lrvb/lrvb.hpp>
 
@@ -22,6 +25,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -152,34 +156,62 @@ void compare(Index rows, Index columns, Index components, const std::string& dir
                                : fmt::format("{:.2f}", (measured.fit_seconds + measured.response_seconds) / iteration));
 }
 
-void print_growth(Index largest, const std::string& directory) {
-    struct Line {
-        Index rows;
-        Index passes;
-        double seconds_per_row;
-        double megabytes;
-    };
-    std::vector<Line> lines;
+void write_csv(const std::string& path, const std::vector<double>& column) {
+    std::FILE* file = std::fopen(path.c_str(), "w");
+    if (file == nullptr) throw std::runtime_error(path + " cannot be written");
+    fmt::memory_buffer text;
+    fmt::format_to(std::back_inserter(text), "x\n");
+    for (std::size_t n = 0; n < column.size(); ++n) {
+        fmt::format_to(std::back_inserter(text), "{:.6f}\n", column[n]);
+        if (text.size() < (1U << 20U) && n + 1 < column.size()) continue;
+        std::fwrite(text.data(), 1, text.size(), file);
+        text.clear();
+    }
+    std::fclose(file);
+}
+
+struct Growth {
+    Index rows;
+    Index passes;
+    double seconds_per_row;
+    double megabytes;
+};
+
+Growth grown(const std::shared_ptr<lrvb::RowSource>& source, Index rows) {
     const int cores = static_cast<int>(std::thread::hardware_concurrency());
+    const Measured measured = fit_with_covariance(source, 3, cores);
+    return {rows, measured.fit.passes, measured.fit_seconds / static_cast<double>(rows), own_megabytes()};
+}
+
+void print_growth(Index largest, const std::string& directory) {
+    constexpr Index kLargestCsv = 10000000;
+    std::vector<Growth> mapped;
+    std::vector<Growth> parsed;
     for (Index rows = 10000; rows <= largest; rows *= 10) {
-        const std::string path = fmt::format("{}/lrvb_growth_{}.npy", directory, rows);
+        const std::string path = fmt::format("{}/lrvb_growth_{}", directory, rows);
         {
             const std::vector<double> x = simulate(rows, 1, 3, 2);
-            lrvb::write_npy(path, rows, 1, x.data());
+            lrvb::write_npy(path + ".npy", rows, 1, x.data());
+            if (rows <= kLargestCsv) write_csv(path + ".csv", x);
         }
-        const auto source = std::make_shared<lrvb::NpySource>(path);
-        const Measured measured = fit_with_covariance(source, 3, cores);
-        lines.push_back({rows, measured.fit.passes, measured.fit_seconds / static_cast<double>(rows), own_megabytes()});
-        std::filesystem::remove(path);
+        mapped.push_back(grown(std::make_shared<lrvb::NpySource>(path + ".npy"), rows));
+        std::filesystem::remove(path + ".npy");
+        if (rows > kLargestCsv) continue;
+        parsed.push_back(grown(std::make_shared<lrvb::CsvSource>(path + ".csv"), rows));
+        std::filesystem::remove(path + ".csv");
     }
+    const auto print = [&](const char* what, const std::vector<Growth>& lines) {
+        for (const Growth& line : lines) {
+            fmt::print("{:>14} {:>10} {:>7} {:>9.2f} {:>8.0f}\n", what, line.rows, line.passes,
+                       line.seconds_per_row / mapped.back().seconds_per_row, line.megabytes);
+        }
+    };
     fmt::print(
-        "\ngrowth: a memory-mapped file, one column, K = 3; fit time per row over that of the last line; memory of the "
-        "program's own\n\n{:>10} {:>7} {:>9} {:>8}\n",
-        "rows", "passes", "per row", "MB");
-    for (const Line& line : lines) {
-        fmt::print("{:>10} {:>7} {:>9.2f} {:>8.0f}\n", line.rows, line.passes,
-                   line.seconds_per_row / lines.back().seconds_per_row, line.megabytes);
-    }
+        "\ngrowth: one column, K = 3; fit time per row over that of the largest memory-mapped file; memory of the "
+        "program's own\n\n{:>14} {:>10} {:>7} {:>9} {:>8}\n",
+        "source", "rows", "passes", "per row", "MB");
+    print("memory-mapped", mapped);
+    print("CSV", parsed);
 }
 
 }  // namespace

@@ -333,6 +333,31 @@ TEST(StreamingMixture, SkippingNegligibleRowsIsWithinItsBound) {
     }
 }
 
+TEST(StreamingMixture, SaysWhatSkippingMayHaveCost) {
+    const Matrix x = clustered_rows(3000, 3, 14);
+    MixtureSpecification specification = specification_of(3, 3);
+    const MixtureFit fitted = fit_mixture(table(x), specification);
+    const Matrix exact = [&] {
+        specification.skip_below = 0.0;
+        const MixtureModel model(table(x), specification);
+        EXPECT_EQ(model.skipped_bound(fitted.optimum.state), 0.0);
+        return Matrix(model.expand_at(fitted.optimum.state, Order::hessian).hessian);
+    }();
+    double before = std::numeric_limits<double>::infinity();
+    for (const double threshold : {1e-4, 1e-8, 1e-14}) {
+        specification.skip_below = threshold;
+        const MixtureModel model(table(x), specification);
+        const double bound = model.skipped_bound(fitted.optimum.state);
+        EXPECT_GT(bound, 0.0);
+        EXPECT_LT(bound, before);
+        before = bound;
+        // An entry of (J_k − J_l)ᵀ P (J_k − J_l) is at most the bound times the sums of |J|; a thousand holds them
+        // here.
+        const Matrix hessian = model.expand_at(fitted.optimum.state, Order::hessian).hessian;
+        EXPECT_LT((hessian - exact).cwiseAbs().maxCoeff(), 1e3 * bound + 1e-12 * exact.cwiseAbs().maxCoeff());
+    }
+}
+
 TEST(StreamingMixture, AFileGivesTheSameBitsAsATable) {
     const Vector x = test::read_column("mixture3.csv", "x");
     const auto file = std::make_shared<CsvSource>(std::string(LRVB_DATA_DIR) + "/mixture3.csv");
@@ -454,6 +479,19 @@ TEST(StreamingMixture, PredictsResponsibilitiesAndADensityThatIntegratesToOne) {
     const MixtureModel::Prediction prediction = fitted.model->predict(fitted.optimum.state, grid);
     EXPECT_NEAR(0.01 * prediction.log_density.array().exp().sum(), 1.0, 1e-6);
     EXPECT_LT((prediction.responsibilities.rowwise().sum().array() - 1.0).abs().maxCoeff(), 1e-12);
+}
+
+TEST(StreamingMixture, PredictsFiniteNumbersHoweverFarARowIs) {
+    for (const MixtureCovariance covariance : {MixtureCovariance::full, MixtureCovariance::diagonal}) {
+        const MixtureFit fitted = fit_mixture(table(clustered_rows(300, 2, 26)), specification_of(3, 2, covariance));
+        const double huge = std::numeric_limits<double>::max();
+        const Matrix far{{1e150, 0.0}, {-1e200, 1e200}, {huge, -huge}, {0.0, -1e308}};
+        const MixtureModel::Prediction prediction = fitted.model->predict(fitted.optimum.state, far);
+        EXPECT_TRUE(prediction.responsibilities.allFinite());
+        EXPECT_LT((prediction.responsibilities.rowwise().sum().array() - 1.0).abs().maxCoeff(), 1e-12);
+        EXPECT_TRUE(prediction.log_density.allFinite());
+        EXPECT_LT(prediction.log_density.maxCoeff(), -1e100);
+    }
 }
 
 struct BadData {

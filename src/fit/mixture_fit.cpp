@@ -158,6 +158,8 @@ class MixtureFitter {
     // Sweeps until they gain next to nothing. A start that fails is out of the race; it does not end it.
     void run(const MixtureModel& model, int sweeps, Entrant& entrant) {
         const auto progress = progress_of("tournament", model, static_cast<int>(entrant.number));
+        // What a row of a sample adds to the bound stands for many, and is known no better.
+        const double small_gain = kSmallGain * model.total_weight() / static_cast<double>(model.used_rows());
         try {
             for (int i = 0; i < sweeps && entrant.sweeps < options_.fit.max_iterations && !cancelled_; ++i) {
                 const double entropy = detail::entropy_of(model.layout(), entrant.state).value;
@@ -165,7 +167,7 @@ class MixtureFitter {
                 entrant.bound = model.sweep(entrant.state).value + entropy;
                 ++entrant.sweeps;
                 if (progress) progress({0, {}, entrant.sweeps, entrant.bound, kInfinity});
-                if (entrant.bound - before < kSmallGain) break;
+                if (entrant.bound - before < small_gain) break;
             }
         } catch (const ImproperConditional&) {
             entrant.bound = -kInfinity;

@@ -63,26 +63,35 @@ class MixturePosterior {
         posterior_.variables.push_back(detail::unbounded_variable(name, posterior_.mean[at], {{at, 1.0}}));
     }
 
-    // With p = exp E log π: the interval is that of logit π, whose derivative in log π is 1/(1 − p).
+    // With p = exp E log π: the interval is that of logit π, whose derivative in log π is 1/(1 − p). E π_k = α_k/Σα has
+    // the derivatives (δ_jk − E π_k)/Σα in α.
     void add_weights() {
-        Vector weights = layout_.segment(state_.mean, 0).array().exp();
-        const Vector centre = weights;
-        if (!state_.clamped[0]) {
-            weights = family::Dirichlet(model_.components()).standard(layout_.segment(state_.natural, 0));
-            weights /= weights.sum();
-        }
+        const Index components = model_.components();
+        const Vector centre = layout_.segment(state_.mean, 0).array().exp();
+        const Vector natural = layout_.segment(state_.natural, 0);
+        const family::Dirichlet dirichlet(components);
+        const bool clamped = state_.clamped[0];
+        const Vector alpha = clamped ? centre : dirichlet.standard(natural);
         std::vector<PosteriorVariable> plain;
-        for (Index k = 0; k < model_.components(); ++k) {
+        for (Index k = 0; k < components; ++k) {
             const std::string name = detail::indexed("log_pi", {k});
             const Index at = position_.at(name);
-            const double odds = centre[k] / -std::expm1(posterior_.mean[at]);
-            const Gradient slope{{at, 1.0 / -std::expm1(posterior_.mean[at])}};
+            const double weight = alpha[k] / alpha.sum();
+            Gradient gradient{{at, weight}};
+            if (!clamped) {
+                const Vector by_natural = (Vector::Unit(components, k).array() - weight) / alpha.sum();
+                const Vector slopes = detail::by_means(dirichlet, natural, by_natural);
+                gradient.clear();
+                for (Index j = 0; j < components; ++j) {
+                    gradient.emplace_back(position_.at(detail::indexed("log_pi", {j})), slopes[j]);
+                }
+            }
+            const double rest = -std::expm1(posterior_.mean[at]);
+            const Gradient slope{{at, 1.0 / rest}};
+            const double logit = std::log(centre[k] / rest);
             posterior_.variables.push_back(
-                {name, posterior_.mean[at], {{at, 1.0}}, {Transform::log_logistic, std::log(odds), slope}});
-            plain.push_back({detail::indexed("pi", {k}),
-                             weights[k],
-                             {{at, weights[k]}},
-                             {Transform::logistic, std::log(odds), slope}});
+                {name, posterior_.mean[at], {{at, 1.0}}, {Transform::log_logistic, logit, slope}});
+            plain.push_back({detail::indexed("pi", {k}), weight, gradient, {Transform::logistic, logit, slope}});
         }
         posterior_.variables.insert(posterior_.variables.end(), plain.begin(), plain.end());
     }
@@ -94,16 +103,12 @@ class MixturePosterior {
                               model_.precision(k, p).index());
     }
 
-    // Σ = Λ⁻¹ has the mean W⁻¹/(ν − P − 1), (E Λ)⁻¹ times a factor f, and dΣ = −f S dΛ S with S = (E Λ)⁻¹.
     void add_matrices(Index k) {
         const Index columns = model_.columns();
         Matrix precision(columns, columns);
-        const auto position = [&](Index i, Index j) {
-            return position_.at(detail::indexed("Lambda", {k, std::min(i, j), std::max(i, j)}));
-        };
         for (Index i = 0; i < columns; ++i) {
             for (Index j = i; j < columns; ++j) {
-                const Index at = position(i, j);
+                const Index at = entry(k, i, j);
                 precision(i, j) = precision(j, i) = posterior_.mean[at];
                 const std::string& name = posterior_.statistics[static_cast<std::size_t>(at)];
                 posterior_.variables.push_back(
@@ -112,8 +117,29 @@ class MixturePosterior {
             }
         }
         add_statistic(detail::indexed("log_det_Lambda", {k}));
-        const Matrix inverse = precision.llt().solve(Matrix::Identity(columns, columns));
-        const double factor = inverse_mean_factor(k);
+        const Index variable = model_.precision(k, 0).index();
+        const Vector natural = layout_.segment(state_.natural, variable);
+        const double excess = 2.0 * natural[natural.size() - 1];  // ν − P − 1
+        if (state_.clamped[static_cast<std::size_t>(variable)] || excess <= 0.0) {
+            add_inverse(k, precision.llt().solve(Matrix::Identity(columns, columns)));
+        } else {
+            add_mean_inverse(k, natural, excess);
+        }
+    }
+
+    Index entry(Index k, Index i, Index j) const {
+        return position_.at(detail::indexed("Lambda", {k, std::min(i, j), std::max(i, j)}));
+    }
+
+    void add_covariance(Index k, Index i, Index j, double mean, const Gradient& gradient) {
+        const std::string name = detail::indexed("Sigma", {k, i, j});
+        posterior_.variables.push_back(i == j ? detail::positive_variable(name, mean, gradient)
+                                              : detail::unbounded_variable(name, mean, gradient));
+    }
+
+    // Σ = Λ⁻¹ at a value, or where it has no mean: dΣ = −Σ dΛ Σ.
+    void add_inverse(Index k, const Matrix& inverse) {
+        const Index columns = model_.columns();
         for (Index i = 0; i < columns; ++i) {
             for (Index j = i; j < columns; ++j) {
                 Gradient gradient;
@@ -121,24 +147,42 @@ class MixturePosterior {
                     for (Index b = a; b < columns; ++b) {
                         double slope = inverse(i, a) * inverse(b, j);
                         if (a != b) slope += inverse(i, b) * inverse(a, j);
-                        gradient.emplace_back(position(a, b), -factor * slope);
+                        gradient.emplace_back(entry(k, a, b), -slope);
                     }
                 }
-                const std::string name = detail::indexed("Sigma", {k, i, j});
-                const double mean = factor * inverse(i, j);
-                posterior_.variables.push_back(i == j ? detail::positive_variable(name, mean, gradient)
-                                                      : detail::unbounded_variable(name, mean, gradient));
+                add_covariance(k, i, j, inverse(i, j), gradient);
             }
         }
     }
 
-    double inverse_mean_factor(Index k) const {
-        const Index variable = model_.precision(k, 0).index();
-        if (state_.clamped[static_cast<std::size_t>(variable)]) return 1.0;
+    // E Σ = W⁻¹/(ν − P − 1), whose entry (i, j) is −(2 or 1) η_ij/(2 η_last) in the natural parameters: the first on
+    // the diagonal. From the inner units to the data's Σ_ij is multiplied by s_i s_j, and Λ_ij divided by it.
+    void add_mean_inverse(Index k, const Vector& natural, double excess) {
         const Index columns = model_.columns();
-        const double dof = family::Wishart(columns).standard(layout_.segment(state_.natural, variable))[0];
-        const double left = dof - static_cast<double>(columns) - 1.0;
-        return left > 0.0 ? dof / left : 1.0;
+        const family::Wishart wishart(columns);
+        const Index last = natural.size() - 1;
+        const Vector scale = model_.scale();
+        for (Index i = 0; i < columns; ++i) {
+            for (Index j = i; j < columns; ++j) {
+                const Index at = half_index(i, j, columns);
+                const double factor = (i == j ? -2.0 : -1.0) / excess;
+                const double mean = factor * natural[at];
+                Vector by_natural = Vector::Zero(natural.size());
+                by_natural[at] = factor;
+                by_natural[last] = -2.0 * mean / excess;
+                const Vector slopes = detail::by_means(wishart, natural, by_natural);
+                const double unit = scale[i] * scale[j];
+                Gradient gradient;
+                for (Index a = 0; a < columns; ++a) {
+                    for (Index b = a; b < columns; ++b) {
+                        const double slope = slopes[half_index(a, b, columns)];
+                        gradient.emplace_back(entry(k, a, b), unit * scale[a] * scale[b] * slope);
+                    }
+                }
+                gradient.emplace_back(position_.at(detail::indexed("log_det_Lambda", {k})), unit * slopes[last]);
+                add_covariance(k, i, j, unit * mean, gradient);
+            }
+        }
     }
 
     // Component by component is how they are made; name by name is how they are read.

@@ -2,6 +2,7 @@
 
 #include <lrvb/io/posterior.hpp>
 
+#include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 #include <fmt/format.h>
@@ -157,24 +158,37 @@ PosteriorVariable positive_variable(const std::string& name, double mean, const 
     return {name, mean, gradient, {Transform::exponential, std::log(mean), std::move(logarithmic)}};
 }
 
+Vector by_means(const AnyFamily& family, const VectorView& natural, const Vector& by_natural) {
+    const Matrix factor = std::visit([&](const auto& own) { return own.covariance_factor(natural); }, family);
+    const Vector whitened = factor.triangularView<Eigen::Lower>().solve(by_natural);
+    return factor.transpose().triangularView<Eigen::Upper>().solve(whitened);
+}
+
 void add_precision(Posterior& posterior, const std::array<std::string, 3>& names, Index tau, Index log_tau,
                    const Layout& layout, const State& state, Index variable) {
     const double log_mean = posterior.mean[log_tau];
-    // In inner units first, whose difference from the data's is one of log τ.
-    const double inner_log_mean = layout.segment(state.mean, variable)[1];
-    double sigma = std::exp(-0.5 * inner_log_mean);
+    double sigma = std::exp(-0.5 * log_mean);
+    Gradient gradient{{log_tau, -0.5 * sigma}};
     if (!state.clamped[static_cast<std::size_t>(variable)]) {
-        const Vector standard = family::Gamma{}.standard(layout.segment(state.natural, variable));
-        if (standard[0] > 0.5) {
-            sigma = std::sqrt(standard[1]) * boost::math::tgamma_delta_ratio(standard[0] - 0.5, 0.5);
+        const Vector inner = layout.segment(state.natural, variable);
+        Vector standard = family::Gamma{}.standard(inner);
+        // In the data's units: τ is τ' over the square of the scale, and the difference of their logs tells that.
+        standard[1] *= std::exp(layout.segment(state.mean, variable)[1] - log_mean);
+        const double shape = standard[0];
+        if (shape > 0.5) {
+            sigma = std::sqrt(standard[1]) * boost::math::tgamma_delta_ratio(shape - 0.5, 0.5);
+            const Vector by_natural{{-0.5 * sigma / standard[1],
+                                     sigma * (boost::math::digamma(shape - 0.5) - boost::math::digamma(shape))}};
+            const Vector slopes =
+                by_means(family::Gamma{}, family::Gamma{}.natural_from_standard(standard), by_natural);
+            gradient = {{tau, slopes[0]}, {log_tau, slopes[1]}};
         }
     }
-    sigma *= std::exp(0.5 * (inner_log_mean - log_mean));
     posterior.variables.push_back(unbounded_variable(names[0], log_mean, {{log_tau, 1.0}}));
     posterior.variables.push_back(
         {names[1], posterior.mean[tau], {{tau, 1.0}}, {Transform::exponential, log_mean, {{log_tau, 1.0}}}});
     posterior.variables.push_back(
-        {names[2], sigma, {{log_tau, -0.5 * sigma}}, {Transform::exponential, -0.5 * log_mean, {{log_tau, -0.5}}}});
+        {names[2], sigma, gradient, {Transform::exponential, -0.5 * log_mean, {{log_tau, -0.5}}}});
 }
 
 }  // namespace detail

@@ -1,6 +1,7 @@
 #include "model/mixture_data.hpp"
 
 #include "family/validate.hpp"
+#include "model/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +12,9 @@ namespace lrvb::detail {
 namespace {
 
 constexpr Index kSampleRows = 4096;
-constexpr Index kReadRows = 16384;
+constexpr Index kBlock = 256;
+constexpr Index kTaskRows = 16 * kBlock;
+constexpr Index kReadRows = 16 * kTaskRows;
 constexpr int kLloydRounds = 10;
 constexpr double kSmallestSd = 1e-70;  // of a column; its fourth power is still a number
 
@@ -19,50 +22,64 @@ constexpr double kSmallestSd = 1e-70;  // of a column; its fourth power is still
     throw std::runtime_error(fmt::format("{}: {}", source.name(), reason));
 }
 
-// Weighted moments and a uniform sample of the rows that have weight.
+// Weighted moments of each column. Parts are merged by Chan's formula, so that neither the order of the rows nor an
+// offset costs digits.
+struct Moments {
+    explicit Moments(Index columns)
+        : mean(Vector::Zero(columns)),
+          squares(Vector::Zero(columns)),
+          smallest(Vector::Constant(columns, std::numeric_limits<double>::infinity())),
+          largest(-smallest) {}
+
+    void merge(const Moments& other) {
+        used += other.used;
+        is_bad = is_bad || other.is_bad;
+        if (!(other.weight > 0.0)) return;
+        const double total = weight + other.weight;
+        const Vector off = other.mean - mean;
+        mean += other.weight / total * off;
+        squares += other.squares + weight * (other.weight / total) * off.cwiseAbs2();
+        weight = total;
+        smallest = smallest.cwiseMin(other.smallest);
+        largest = largest.cwiseMax(other.largest);
+    }
+
+    Index used = 0;  // rows that have weight
+    double weight = 0.0;
+    Vector mean;
+    Vector squares;  // Σ w (x − mean)²
+    Vector smallest;
+    Vector largest;
+    bool is_bad = false;  // a value that is no number, or a weight that is none
+};
+
+// Reads rows: their moments, and a uniform sample of those that have weight.
 class Summary {
   public:
-    Summary(const RowSource& source, Index columns, bool weighted)
-        : source_(source),
-          columns_(columns),
-          weighted_(weighted),
-          mean_(Vector::Zero(columns)),
-          squares_(Vector::Zero(columns)),
-          smallest_(Vector::Constant(columns, std::numeric_limits<double>::infinity())),
-          largest_(-smallest_) {}
+    Summary(const RowSource& source, Index columns, bool weighted, int threads)
+        : source_(source), columns_(columns), weighted_(weighted), threads_(threads), moments_(columns) {}
 
-    void add(const double* row) {
-        ++rows_;
-        const double weight = weighted_ ? row[columns_] : 1.0;
-        for (Index p = 0; p < columns_; ++p) {
-            if (!std::isfinite(row[p])) {
-                refuse(source_, fmt::format("row {}, column '{}' is {}, but must be a finite number", rows_,
-                                            source_.column_name(p), row[p]));
+    void add(const double* rows, Index count) {
+        const Index tasks = (count + kTaskRows - 1) / kTaskRows;
+        std::vector<Moments> parts(static_cast<std::size_t>(tasks), Moments(columns_));
+        in_parallel(threads_, tasks, [&](Index t) {
+            const Index end = std::min(count, (t + 1) * kTaskRows);
+            for (Index begin = t * kTaskRows; begin < end; begin += kBlock) {
+                parts[static_cast<std::size_t>(t)].merge(
+                    moments_of(rows + begin * width(), std::min(kBlock, end - begin)));
             }
-        }
-        if (!(std::isfinite(weight) && weight >= 0.0)) {
-            refuse(source_, fmt::format("the weight of row {} is {}, but must be zero or more", rows_, weight));
-        }
-        if (weight == 0.0) return;
-        ++used_;
-        weight_ += weight;
-        // West's update of weighted moments: the order of the rows and an offset cost no digits.
-        for (Index p = 0; p < columns_; ++p) {
-            const double off = row[p] - mean_[p];
-            mean_[p] += weight / weight_ * off;
-            squares_[p] += weight * off * (row[p] - mean_[p]);
-            smallest_[p] = std::min(smallest_[p], row[p]);
-            largest_[p] = std::max(largest_[p], row[p]);
-        }
-        if (used_ > kSampleRows && used_ != next_kept_) return;
-        keep(row, weight);
+        });
+        for (const Moments& part : parts) moments_.merge(part);
+        if (moments_.is_bad) refuse_first_bad(rows, count);
+        sample(rows, count);
+        rows_ += count;
     }
 
     RowSummary finished(const MixtureSpecification& specification) const {
         RowSummary summary;
         summary.rows = rows_;
-        summary.used_rows = used_;
-        summary.total_weight = weight_;
+        summary.used_rows = moments_.used;
+        summary.total_weight = moments_.weight;
         summary.format.columns = columns_;
         summary.format.weighted = weighted_;
         summary.format.full = columns_ > 1 && specification.covariance == MixtureCovariance::full;
@@ -70,14 +87,14 @@ class Summary {
             summary.format.centre = specification.standardisation->first;
             summary.format.inverse_scale = specification.standardisation->second.cwiseInverse();
         } else {
-            if (used_ < specification.components) {
+            if (moments_.used < specification.components) {
                 refuse(source_,
-                       fmt::format("{} rows with weight are fewer than {} components; ask for fewer components", used_,
-                                   specification.components));
+                       fmt::format("{} rows with weight are fewer than {} components; ask for fewer components",
+                                   moments_.used, specification.components));
             }
-            if (!std::isfinite(weight_))
+            if (!std::isfinite(moments_.weight))
                 refuse(source_, "the weights add up to more than a number can hold; scale them down");
-            summary.format.centre = mean_;
+            summary.format.centre = moments_.mean;
             summary.format.inverse_scale = standard_deviations(specification.prior.has_value()).cwiseInverse();
         }
         const Index kept = static_cast<Index>(sample_weights_.size());
@@ -89,15 +106,85 @@ class Summary {
     }
 
   private:
+    Index width() const { return columns_ + (weighted_ ? 1 : 0); }
+
+    // Of a block, by two looks at each column: first its mean, then the squares about it.
+    Moments moments_of(const double* rows, Index count) const {
+        Moments moments(columns_);
+        Eigen::Array<double, Eigen::Dynamic, 1> x(count);
+        Eigen::Array<double, Eigen::Dynamic, 1> weights = Eigen::ArrayXd::Ones(count);
+        for (Index i = 0; weighted_ && i < count; ++i) weights[i] = rows[i * width() + columns_];
+        moments.is_bad = !(weights >= 0.0).all() || !weights.isFinite().all();
+        for (Index p = 0; p < columns_; ++p) {
+            moments.used = 0;
+            for (Index i = 0; i < count; ++i) {
+                const double value = rows[i * width() + p];
+                moments.is_bad = moments.is_bad || !std::isfinite(value);
+                x[moments.used] = value;
+                moments.used += weights[i] != 0.0 ? 1 : 0;
+            }
+            const auto used = x.head(moments.used);
+            if (moments.used == 0) return moments;
+            moments.smallest[p] = used.minCoeff();
+            moments.largest[p] = used.maxCoeff();
+            if (!weighted_) {
+                moments.weight = static_cast<double>(count);
+                moments.mean[p] = used.mean();
+                const double left = (used - moments.mean[p]).sum();  // what rounding left of the mean
+                moments.squares[p] = (used - moments.mean[p]).square().sum() - left * (left / moments.weight);
+                continue;
+            }
+            Eigen::Array<double, Eigen::Dynamic, 1> own(moments.used);
+            for (Index i = 0, at = 0; i < count; ++i) {
+                if (weights[i] != 0.0) own[at++] = weights[i];
+            }
+            moments.weight = own.sum();
+            moments.mean[p] = (own / moments.weight * used).sum();
+            moments.squares[p] = (own * (used - moments.mean[p]).square()).sum();
+        }
+        return moments;
+    }
+
+    // Row by row, for the message.
+    void refuse_first_bad(const double* rows, Index count) const {
+        for (Index i = 0; i < count; ++i) {
+            const double* row = rows + i * width();
+            for (Index p = 0; p < columns_; ++p) {
+                if (std::isfinite(row[p])) continue;
+                refuse(source_, fmt::format("row {}, column '{}' is {}, but must be a finite number", rows_ + i + 1,
+                                            source_.column_name(p), row[p]));
+            }
+            if (!weighted_ || (std::isfinite(row[columns_]) && row[columns_] >= 0.0)) continue;
+            refuse(source_,
+                   fmt::format("the weight of row {} is {}, but must be zero or more", rows_ + i + 1, row[columns_]));
+        }
+    }
+
+    void sample(const double* rows, Index count) {
+        for (Index i = 0; i < count; ++i) {
+            if (!weighted_ && sampled_ >= kSampleRows) {
+                const Index skipped = std::min(next_kept_ - sampled_ - 1, count - i);
+                sampled_ += skipped;
+                i += skipped;
+                if (i == count) return;
+            }
+            const double* row = rows + i * width();
+            const double weight = weighted_ ? row[columns_] : 1.0;
+            if (weight == 0.0) continue;
+            ++sampled_;
+            if (sampled_ <= kSampleRows || sampled_ == next_kept_) keep(row, weight);
+        }
+    }
+
     // A column without spread has no scale; where the prior does not ask for one, its unit will do.
     Vector standard_deviations(bool constants_allowed) const {
-        Vector sds = (squares_ / weight_).cwiseSqrt();
+        Vector sds = (moments_.squares / moments_.weight).cwiseSqrt();
         for (Index p = 0; p < columns_; ++p) {
-            if (smallest_[p] == largest_[p]) {
+            if (moments_.smallest[p] == moments_.largest[p]) {
                 if (!constants_allowed) {
                     refuse(source_,
                            fmt::format("column '{}' is constant ({}); leave it out, or give a prior in its units",
-                                       source_.column_name(p), smallest_[p]));
+                                       source_.column_name(p), moments_.smallest[p]));
                 }
                 sds[p] = 1.0;
             } else if (!(sds[p] > kSmallestSd && sds[p] < 1.0 / kSmallestSd)) {
@@ -105,7 +192,7 @@ class Summary {
                        fmt::format(
                            "column '{}' runs from {} to {}, too far or too near for squares to be numbers; change its "
                            "unit, or remove the outliers",
-                           source_.column_name(p), smallest_[p], largest_[p]));
+                           source_.column_name(p), moments_.smallest[p], moments_.largest[p]));
             }
         }
         return sds;
@@ -114,8 +201,8 @@ class Summary {
     // Li's algorithm L: after the reservoir is full, the next row to enter it is drawn, and those before it are passed
     // by.
     void keep(const double* row, double weight) {
-        Index place = used_ - 1;
-        if (used_ <= kSampleRows) {
+        Index place = sampled_ - 1;
+        if (sampled_ <= kSampleRows) {
             sample_.resize(sample_.size() + static_cast<std::size_t>(columns_));
             sample_weights_.push_back(0.0);
         } else {
@@ -123,22 +210,19 @@ class Summary {
         }
         std::copy(row, row + columns_, sample_.begin() + place * columns_);
         sample_weights_[static_cast<std::size_t>(place)] = weight;
-        if (used_ < kSampleRows) return;
+        if (sampled_ < kSampleRows) return;
         log_threshold_ += std::log(random_.uniform()) / static_cast<double>(kSampleRows);
         const double skipped = std::log(random_.uniform()) / std::log1p(-std::exp(log_threshold_));
-        next_kept_ = skipped < 1e15 ? used_ + 1 + static_cast<Index>(skipped) : std::numeric_limits<Index>::max();
+        next_kept_ = skipped < 1e15 ? sampled_ + 1 + static_cast<Index>(skipped) : std::numeric_limits<Index>::max();
     }
 
     const RowSource& source_;
     Index columns_;
     bool weighted_;
+    int threads_;
     Index rows_ = 0;
-    Index used_ = 0;
-    double weight_ = 0.0;
-    Vector mean_;
-    Vector squares_;
-    Vector smallest_;
-    Vector largest_;
+    Moments moments_;
+    Index sampled_ = 0;  // rows with weight that the sample could have taken
     Random random_{0x6d697874757265};
     double log_threshold_ = 0.0;
     Index next_kept_ = 0;
@@ -161,12 +245,10 @@ RowSummary describe_rows(RowSource& source, const MixtureSpecification& specific
             require_positive("mixture standardisation", "scale", scale);
         }
     }
-    Summary summary(source, columns, specification.weighted);
+    Summary summary(source, columns, specification.weighted, specification.threads);
     std::vector<double> buffer(static_cast<std::size_t>(kReadRows * source.columns()));
     source.rewind();
-    while (const Index count = source.read(buffer.data(), kReadRows)) {
-        for (Index i = 0; i < count; ++i) summary.add(buffer.data() + i * source.columns());
-    }
+    while (const Index count = source.read(buffer.data(), kReadRows)) summary.add(buffer.data(), count);
     return summary.finished(specification);
 }
 
@@ -186,21 +268,26 @@ Matrix cluster(const Matrix& rows, Index clusters, Random& random) {
         centres.row(k) = rows.row(chosen);
         distance = distance.cwiseMin((rows.rowwise() - rows.row(chosen)).rowwise().squaredNorm());
     }
+    std::vector<Index> nearest(static_cast<std::size_t>(count), -1);
     Matrix indicators;
     for (int round = 0; round < kLloydRounds; ++round) {
-        Matrix distances(count, clusters);
-        for (Index k = 0; k < clusters; ++k) {
-            distances.col(k) = (rows.rowwise() - centres.row(k)).rowwise().squaredNorm();
-        }
+        // Squared distances, but for |x|², which is the same to all centres.
+        Matrix distances = -2.0 * centres * rows.transpose();
+        distances.colwise() += centres.rowwise().squaredNorm();
         indicators = Matrix::Zero(count, clusters);
+        bool settled = true;
         for (Index n = 0; n < count; ++n) {
-            Index nearest = 0;
-            distances.row(n).minCoeff(&nearest);
-            indicators(n, nearest) = 1.0;
+            Index best = 0;
+            distances.col(n).minCoeff(&best);
+            indicators(n, best) = 1.0;
+            settled = settled && nearest[static_cast<std::size_t>(n)] == best;
+            nearest[static_cast<std::size_t>(n)] = best;
         }
+        if (settled) break;
         const Vector sizes = indicators.colwise().sum();
+        const Matrix sums = indicators.transpose() * rows;
         for (Index k = 0; k < clusters; ++k) {
-            if (sizes[k] > 0.0) centres.row(k) = indicators.col(k).transpose() * rows / sizes[k];
+            if (sizes[k] > 0.0) centres.row(k) = sums.row(k) / sizes[k];
         }
     }
     return indicators;

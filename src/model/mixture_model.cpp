@@ -350,6 +350,12 @@ Index MixtureModel::passes() const {
     return implementation_->passes;
 }
 
+double MixtureModel::skipped_bound(const State& state) const {
+    const detail::MixtureComponents& parts = implementation_->parts;
+    const detail::MixtureComponents::Point point = parts.point_at(state);
+    return implementation_->pass(parts.scores(point), parts.pair_origins(point)).skipped;
+}
+
 // k-means++ on the sample that was kept, then the globals as ascent would set them from that assignment.
 State MixtureModel::start(Random& random) const {
     const Implementation& self = *implementation_;

@@ -1,12 +1,10 @@
 #include "model/mixture_pass.hpp"
 
 #include "model/mixture_kernels.hpp"
-
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
+#include "model/parallel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -15,16 +13,9 @@ namespace lrvb::detail {
 namespace {
 
 constexpr Index kBlock = static_cast<Index>(kBlockRows);
-
-template <class Body>
-void in_parallel(int threads, Index count, Body body) {
-    if (threads == 1 || count == 1) {
-        for (Index i = 0; i < count; ++i) body(i);
-        return;
-    }
-    oneapi::tbb::task_arena arena(threads);
-    arena.execute([&] { oneapi::tbb::parallel_for(Index{0}, count, body); });
-}
+// A responsibility r = exp(−½ yᵀΛy + …) below this adds less than 1e-27 of a row to any sum, in the component's own
+// units.
+constexpr double kNoShare = 1e-30;
 
 // A block of rows, and what it becomes.
 struct Block {
@@ -96,11 +87,10 @@ class BlockWork {
                 continue;
             }
             // (1, y)(1, y)ᵀ has all of 1, y and yyᵀ.
-            centre(block.x.data(), count, columns_, origins.col(k).data(), centred_.data() + kBlockRows);
-            if (format_.weighted) multiply(r, 1, block.weights.data(), count, weighted_.data());
-            if (!format_.weighted) std::copy(r, r + kBlockRows, weighted_.begin());
-            multiply(centred_.data() + kBlockRows, columns_, weighted_.data(), count, weighted_.data() + kBlockRows);
-            add_products(weighted_.data(), centred_.data(), count, columns_ + 1, sums);
+            const std::size_t used = gather(block, r, count, origins.col(k).data());
+            if (used == 0) continue;
+            multiply(centred_.data() + kBlockRows, columns_, weighted_.data(), used, weighted_.data() + kBlockRows);
+            add_products(weighted_.data(), centred_.data(), used, columns_ + 1, sums);
         }
     }
 
@@ -121,10 +111,36 @@ class BlockWork {
     }
 
   private:
+    // Weights w r and centred rows of a component, without the rows that it has no share in; how many are left.
+    std::size_t gather(const Block& block, const double* responsibilities, std::size_t count, const double* origin) {
+        std::size_t used = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            chosen_[used] = i;
+            used += responsibilities[i] > kNoShare ? 1 : 0;
+        }
+        const auto weight = [&](std::size_t i) {
+            return responsibilities[i] * (format_.weighted ? block.weights[i] : 1.0);
+        };
+        std::fill_n(weighted_.begin(), kBlockRows, 0.0);
+        double* y = centred_.data() + kBlockRows;
+        if (2 * used > count) {  // as well all of them
+            for (std::size_t i = 0; i < count; ++i) weighted_[i] = weight(i);
+            centre(block.x.data(), count, columns_, origin, y);
+            return count;
+        }
+        for (std::size_t i = 0; i < used; ++i) weighted_[i] = weight(chosen_[i]);
+        for (std::size_t p = 0; p < columns_; ++p) {
+            const double* x = block.x.data() + p * kBlockRows;
+            for (std::size_t i = 0; i < used; ++i) y[p * kBlockRows + i] = x[chosen_[i]] - origin[p];
+        }
+        return used;
+    }
+
     const RowFormat& format_;
     std::size_t columns_;
     std::vector<double> centred_;  // a column of ones, then y
     std::vector<double> weighted_;
+    std::array<std::size_t, kBlockRows> chosen_{};
 };
 
 class Pass {
@@ -329,9 +345,6 @@ void for_each_block(const Matrix& standardised, Block& block, Visit visit) {
 
 PassSums mixture_pass(RowSource& source, Index rows, const RowFormat& format, const MixtureScores& scores,
                       const Matrix& pair_origins, const PassOptions& options) {
-    // So that more threads than cores are what the caller gets, as asked.
-    using oneapi::tbb::global_control;
-    const global_control allowed(global_control::max_allowed_parallelism, static_cast<std::size_t>(options.threads));
     return Pass(format, scores, pair_origins, options)(source, rows);
 }
 

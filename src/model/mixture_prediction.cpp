@@ -7,6 +7,8 @@ namespace lrvb {
 
 namespace {
 
+constexpr double kFarthest = 1e100;  // sds from the centre at which squares are still numbers
+
 bool is_full(const MixtureShape& shape) {
     return shape.covariance == MixtureCovariance::full && shape.centre.size() > 1;
 }
@@ -31,7 +33,9 @@ MixtureModel::Prediction predict(const MixtureShape& shape, const State& state, 
     detail::require_size("predict", "columns", rows.cols(), format.columns);
     if (!rows.allFinite()) throw std::invalid_argument("predict: a row has a value that is not finite");
     const detail::MixtureComponents parts(format.columns, format.full, shape.components);
-    const Matrix standardised = (rows.rowwise() - format.centre.transpose()) * format.inverse_scale.asDiagonal();
+    const Matrix standardised = ((rows.rowwise() - format.centre.transpose()) * format.inverse_scale.asDiagonal())
+                                    .cwiseMax(-kFarthest)
+                                    .cwiseMin(kFarthest);
     const Matrix scores = detail::scores_of(standardised, format, parts.scores(parts.point_at(state)));
     const Matrix densities = detail::scores_of(standardised, format, parts.scores(parts.plug_in_point(state)));
     MixtureModel::Prediction prediction;

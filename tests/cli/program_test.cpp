@@ -99,7 +99,8 @@ TEST_F(Program, IntervalsAreTakenWhereAParameterIsUnbounded) {
                     1e-9);
     }
     EXPECT_NEAR(value("pi[1]", "mean") + value("pi[2]", "mean"), 1.0, 1e-14);
-    EXPECT_NEAR(value("pi[1]", "sd"), value("pi[1]", "mean") * value("log_pi[1]", "sd"), 1e-12);
+    // To first order in 1/N.
+    EXPECT_NEAR(value("pi[1]", "sd"), value("pi[1]", "mean") * value("log_pi[1]", "sd"), 1e-2 * value("pi[1]", "sd"));
 }
 
 TEST_F(Program, CovarianceAgreesWithTheSummary) {

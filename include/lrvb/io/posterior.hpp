@@ -13,9 +13,11 @@
 /// data.
 ///
 /// It holds the statistics T of a model, with their means m and covariances C (by linear response, and by mean field),
-/// and the variables that are reported. A variable is a statistic, or a smooth function of statistics by the delta
-/// method: with g its gradient at m, Cov(x, y) = g_xᵀ C g_y. Intervals are taken on a scale where the variable is
-/// unbounded, u ~ Normal(centre, hᵀCh), and carried to its own by an increasing or decreasing transform of u.
+/// and the variables that are reported. A variable is a statistic, or a smooth function of a block of parameters such
+/// as σ = τ^(−1/2): its mean under q is a function of the means m of the block, and with g the gradient of that
+/// function, Cov(x, y) = g_xᵀ C g_y, and whatever moves m moves the reported mean along g. Intervals are taken on a
+/// scale where the variable is unbounded, u ~ Normal(centre, hᵀCh), and carried to its own by an increasing or
+/// decreasing transform of u.
 ///
 /// Nothing here knows of a model: what a fit file holds is enough.
 namespace lrvb {

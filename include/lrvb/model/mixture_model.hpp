@@ -56,8 +56,8 @@ struct MixtureSpecification {
     int threads = 1;
     /// The inner units, x' = (x − centre)/scale; absent: the weighted mean and population sd of each column.
     std::optional<std::pair<Vector, Vector>> standardisation;
-    /// Rows whose r_k r_l is below this are left out of the curvature between components k and l (several columns
-    /// only).
+    /// Rows whose w r_k r_l is below this are left out of the curvature between components k and l (several columns
+    /// only). `MixtureModel::skipped_bound` says what that may have cost.
     double skip_below = 1e-14;
 };
 
@@ -98,6 +98,11 @@ class LRVB_EXPORT MixtureModel final : public Model {
     /// Passes over the data since construction.
     Index passes() const;
 
+    /// The Hessian has the data in sums Σ_n w_n r_nk r_nl φφᵀ, with φ = (1, y, products of y) of the row's distance y
+    /// from where components k and l meet, in inner units. No entry of these sums is off by more than this for the rows
+    /// that `skip_below` left out. Takes a pass.
+    double skipped_bound(const State& state) const;
+
     /// Statistics by name, in the units of the data: "log_pi[1]", "mu[1]", "tau[1]", "log_tau[1]"; with P columns
     /// "mu[1,2]", "tau[1,2]", or "Lambda[1,2,2]" and "log_det_Lambda[1]".
     Functionals in_data_units(const std::vector<std::string>& names) const;
@@ -106,7 +111,8 @@ class LRVB_EXPORT MixtureModel final : public Model {
         Matrix responsibilities;  // one row a row
         Vector log_density;       // of the mixture with its parameters at their posterior means
     };
-    /// For new rows, in the units of the data.
+    /// For new rows, in the units of the data. A value further than 1e100 sds from its column's centre counts as being
+    /// there, so that no number overflows.
     Prediction predict(const State& state, const Matrix& rows) const;
 
     /// The state with components in ascending order of their first mean.
