@@ -283,6 +283,19 @@ SparseMatrix MixtureComponents::jacobian(const Component& component, const Vecto
     return result;
 }
 
+std::vector<Matrix> MixtureComponents::row_gradients(const Point& point, const Matrix& directions) const {
+    std::vector<Matrix> result;
+    for (std::size_t k = 0; k < point.size(); ++k) {
+        Matrix own = Matrix::Zero(own_size_, directions.cols());
+        for (Index i = 0; i < own_size_; ++i) {
+            const Index at = stacked_of_[k][static_cast<std::size_t>(i)];
+            if (at >= 0) own.row(i) = directions.row(at);
+        }
+        result.push_back(jacobian(point[k], point[k].location) * own);
+    }
+    return result;
+}
+
 // Blocks of a symmetric matrix between variables, those that are not zero.
 class MixtureComponents::BlockSum {
   public:

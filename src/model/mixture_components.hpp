@@ -67,6 +67,9 @@ class MixtureComponents {
     /// Lower triangle, with sums about the components' means.
     SparseMatrix hessian(const Point& point, const Matrix& pair_origins, const PassSums& sums) const;
     Component component_at(const State& state, Index component) const;
+    /// Along each direction over the stacked means, ∇ρ_k as a polynomial in x − Eμ_k: features × directions, for each
+    /// component.
+    std::vector<Matrix> row_gradients(const Point& point, const Matrix& directions) const;
 
     Functionals in_data_units(const std::vector<std::string>& names, const RowFormat& format) const;
     State ordered(const State& state) const;

@@ -2,6 +2,7 @@
 #include "model/mixture_components.hpp"
 #include "model/mixture_data.hpp"
 #include "model/mixture_pass.hpp"
+#include "model/mixture_rows.hpp"
 
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/model/mixture_model.hpp>
@@ -401,6 +402,23 @@ const std::vector<std::string>& MixtureModel::hyperparameters() const {
 
 Vector MixtureModel::hyperparameter_gradient(const Vector&, Index hyperparameter) const {
     return implementation_->hyperparameters.at(static_cast<std::size_t>(hyperparameter)).natural;
+}
+
+std::vector<std::string> MixtureModel::inputs() const {
+    std::vector<std::string> names;
+    for (Index p = 0; p < columns(); ++p) names.push_back(implementation_->source->column_name(p));
+    return names;
+}
+
+void MixtureModel::ask_rows(const State& state, const Matrix& directions, RowChange change,
+                            const RowVisitor& visit) const {
+    const Implementation& self = *implementation_;
+    detail::require_size("ask_rows", "rows of the directions", directions.rows(), layout().size());
+    if (directions.cols() == 0) return;
+    ++self.passes;
+    const detail::MixtureComponents::Point point = self.parts.point_at(state);
+    detail::ask_mixture_rows(*self.source, rows(), self.data.format, self.parts.scores(point),
+                             self.parts.row_gradients(point, directions), change, self.specification.threads, visit);
 }
 
 Functionals MixtureModel::in_data_units(const std::vector<std::string>& names) const {

@@ -202,6 +202,17 @@ void require_prior(const RegressionPrior& prior, const RegressionDesign& design)
     }
     detail::require_positive(who, "shape", prior.shape);
     detail::require_positive(who, "rate", prior.rate);
+    if (!prior.centre) return;
+    detail::require_size(who, "centre", prior.centre->size(), design.columns.cols());
+    detail::require_finite(who, "centre", *prior.centre);
+}
+
+Standardised with_centre(Standardised units, const std::optional<RegressionPrior>& prior, bool intercept) {
+    if (!prior || !prior->centre || !intercept) return units;
+    for (std::size_t j = 0; j < units.columns.size(); ++j) {
+        units.columns[j].centre = (*prior->centre)[static_cast<Index>(j)];
+    }
+    return units;
 }
 
 /// A coefficient's prior in the inner units, θ' = (θ − centre)/unit.
@@ -302,13 +313,18 @@ struct RegressionModel::Folded {
     Vector origin;
 
     Folded(const RegressionDesign& design, const std::optional<RegressionPrior>& given)
-        : units(standardise(design)), triangle(triangle_of(design, units)) {
+        : units(checked(design, given)), triangle(triangle_of(design, units)) {
         require_independent(design, units, triangle);
-        if (given) require_prior(*given, design);
         prior = given ? *given : automatic_prior(units);
         inner_priors = lrvb::inner_priors(prior, design, units);
         const double square = units.response.scale * units.response.scale;
         origin = shrunk_estimate(triangle, inner_priors, design.y.size(), prior.shape, prior.rate / square);
+    }
+
+    static Standardised checked(const RegressionDesign& design, const std::optional<RegressionPrior>& given) {
+        const Standardised units = standardise(design);
+        if (given) require_prior(*given, design);
+        return with_centre(units, given, design.intercept);
     }
 };
 
@@ -318,6 +334,12 @@ RegressionPrior RegressionPrior::automatic(const RegressionDesign& design) {
 
 RegressionModel::RegressionModel(const RegressionDesign& design, const std::optional<RegressionPrior>& prior)
     : RegressionModel(design, Folded(design, prior)) {}
+
+RegressionModel::RegressionModel(std::shared_ptr<const RegressionDesign> design,
+                                 const std::optional<RegressionPrior>& prior)
+    : RegressionModel(*design, prior) {
+    design_ = std::move(design);
+}
 
 RegressionModel::RegressionModel(const RegressionDesign& design, const Folded& folded)
     : intercept_(design.intercept),
@@ -333,6 +355,66 @@ RegressionModel::RegressionModel(const RegressionDesign& design, const Folded& f
     for (Index j = 0; j < centre_.size(); ++j) {
         centre_[j] = folded.units.columns[static_cast<std::size_t>(j)].centre;
         scale_[j] = folded.units.columns[static_cast<std::size_t>(j)].scale;
+    }
+    prior_.centre = centre_;
+}
+
+std::vector<std::string> RegressionModel::inputs() const {
+    return {design_ ? design_->response : "y"};
+}
+
+// With e the residual at the origin's coefficients, and b, s the means of the coefficients counted from there and of
+// their squares, a row of the inner model has
+//
+//     ℓ = ½ E log τ − ½ E τ [(e − Σ x_j b_j)² + Σ x_j² (s_j − b_j²)],
+//
+// whose gradient in (b, s, τ, log τ) is linear in e, and so in the response.
+void RegressionModel::ask_rows(const State& state, const Matrix& directions, RowChange change,
+                               const RowVisitor& visit) const {
+    detail::require_size("ask_rows", "rows of the directions", directions.rows(), layout().size());
+    if (!design_) throw std::invalid_argument("this regression did not keep its rows: make it from a shared design");
+    const Index count = origin_.size();
+    const Index first = intercept_ ? 1 : 0;
+    const Index tau = layout()[layout().variable("tau")].offset;
+    Vector b(count);
+    Vector s(count);
+    for (Index j = 0; j < count; ++j) {
+        b[j] = state.mean[layout()[j].offset];
+        s[j] = state.mean[layout()[j].offset + 1];
+    }
+    const double precision = state.mean[tau];
+    constexpr Index kChunk = 4096;
+    RowAnswers answers;
+    for (; answers.first < rows_; answers.first += kChunk) {
+        const Index size = std::min(kChunk, rows_ - answers.first);
+        answers.inputs = design_->y.segment(answers.first, size);
+        answers.weights = Vector::Ones(size);
+        Matrix gradients = Matrix::Zero(layout().size(), size);
+        for (Index n = 0; n < size; ++n) {
+            Vector x = Vector::Ones(count);
+            x.tail(count - first) =
+                (design_->columns.row(answers.first + n).transpose() - centre_).cwiseQuotient(scale_);
+            const double y = (design_->y[answers.first + n] - response_centre_) / response_scale_;
+            const double residual = y - x.dot(origin_) - x.dot(b);
+            for (Index j = 0; j < count; ++j) {
+                const Index at = layout()[j].offset;
+                if (change == RowChange::value) {
+                    gradients(at, n) = precision * x[j] / response_scale_;
+                } else {
+                    gradients(at, n) = precision * (x[j] * residual + x[j] * x[j] * b[j]);
+                    gradients(at + 1, n) = -0.5 * precision * x[j] * x[j];
+                }
+            }
+            if (change == RowChange::value) {
+                gradients(tau, n) = -residual / response_scale_;
+            } else {
+                const double spread = (x.array().square() * (s.array() - b.array().square())).sum();
+                gradients(tau, n) = -0.5 * (residual * residual + spread);
+                gradients(tau + 1, n) = 0.5;
+            }
+        }
+        answers.answers = gradients.transpose() * directions;
+        visit(answers);
     }
 }
 

@@ -58,7 +58,13 @@ std::shared_ptr<const detail::Curvature> factored(const Model& model, const Opti
 class LinearResponse::Implementation {
   public:
     Implementation(const Model& model_in, const Optimum& optimum)
-        : model(model_in), means(optimum.state.mean), curvature(factored(model_in, optimum)) {}
+        : model(model_in), state(optimum.state), means(optimum.state.mean), curvature(factored(model_in, optimum)) {}
+
+    void ask_rows(const Functionals& functionals, RowChange change, const RowVisitor& visit) const {
+        const auto* rows = dynamic_cast<const RowModel*>(&model);
+        if (rows == nullptr) throw std::invalid_argument("this model has no rows that can be asked");
+        rows->ask_rows(state, response_to(resolve(functionals).weights), change, visit);
+    }
 
     // Applies `map` (Σ̂ or V) to each column.
     template <class Map>
@@ -73,6 +79,7 @@ class LinearResponse::Implementation {
     Functionals::Resolved resolve(const Functionals& functionals) const { return functionals.resolve(model.layout()); }
 
     const Model& model;
+    State state;
     Vector means;
     std::shared_ptr<const detail::Curvature> curvature;
 };
@@ -199,6 +206,14 @@ Matrix LinearResponse::sensitivities(const Functionals& functionals) const {
         result.col(i) = weights.transpose() * implementation_->curvature->respond(gradient);
     }
     return result;
+}
+
+void LinearResponse::leverage(const Functionals& functionals, const RowVisitor& visit) const {
+    implementation_->ask_rows(functionals, RowChange::value, visit);
+}
+
+void LinearResponse::case_weights(const Functionals& functionals, const RowVisitor& visit) const {
+    implementation_->ask_rows(functionals, RowChange::weight, visit);
 }
 
 Vector LinearResponse::respond(const Vector& gradient_change) const {

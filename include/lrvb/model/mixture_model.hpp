@@ -3,7 +3,7 @@
 #include <lrvb/data/row_source.hpp>
 #include <lrvb/export.hpp>
 #include <lrvb/model/functionals.hpp>
-#include <lrvb/model/model.hpp>
+#include <lrvb/model/row_model.hpp>
 
 #include <memory>
 #include <optional>
@@ -61,7 +61,7 @@ struct MixtureSpecification {
     double skip_below = 1e-14;
 };
 
-class LRVB_EXPORT MixtureModel final : public Model {
+class LRVB_EXPORT MixtureModel final : public RowModel {
   public:
     /// Reads the data once, for its size, centre and scale. Throws std::runtime_error for data that cannot be fitted
     /// (not finite, a constant column, fewer rows than components), std::invalid_argument for a specification that
@@ -77,6 +77,10 @@ class LRVB_EXPORT MixtureModel final : public Model {
     Expansion expand_at(const State& state, Order order) const override;
     const std::vector<std::string>& hyperparameters() const override;
     Vector hyperparameter_gradient(const Vector& mean, Index hyperparameter) const override;
+    /// The columns.
+    std::vector<std::string> inputs() const override;
+    void ask_rows(const State& state, const Matrix& directions, RowChange change,
+                  const RowVisitor& visit) const override;
 
     Index components() const;
     Index columns() const;

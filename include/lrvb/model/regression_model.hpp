@@ -4,8 +4,10 @@
 #include <lrvb/model/functionals.hpp>
 #include <lrvb/model/multilinear_model.hpp>
 #include <lrvb/model/regression_design.hpp>
+#include <lrvb/model/row_model.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +37,9 @@ struct LRVB_EXPORT RegressionPrior {
     Vector variance;
     double shape = 0.0;  // of τ
     double rate = 0.0;
+    /// Where α is the intercept; absent: at the means of the columns. So that a prior stays where it is when rows
+    /// change.
+    std::optional<Vector> centre;
 
     /// Normal(0, variance 100) for every coefficient and Gamma(2.0001, 0.1) for the precision, of the standardised
     /// response on the standardised columns: no change of units changes it. Throws as RegressionModel does, but for
@@ -42,7 +47,7 @@ struct LRVB_EXPORT RegressionPrior {
     static RegressionPrior automatic(const RegressionDesign& design);
 };
 
-class LRVB_EXPORT RegressionModel final : public Model {
+class LRVB_EXPORT RegressionModel final : public RowModel {
   public:
     /// An absent prior is the automatic one. Keeps no reference to the design.
     ///
@@ -52,6 +57,9 @@ class LRVB_EXPORT RegressionModel final : public Model {
     /// 1e-10 of its sd is left of it, or less than its numbers were rounded by; more columns than rows can bear are a
     /// case of it. Throws std::invalid_argument for a prior or a design that makes no sense.
     explicit RegressionModel(const RegressionDesign& design, const std::optional<RegressionPrior>& prior = {});
+    /// The same, but keeps the design, so that its rows can be asked.
+    explicit RegressionModel(std::shared_ptr<const RegressionDesign> design,
+                             const std::optional<RegressionPrior>& prior = {});
 
     const Layout& layout() const override { return inner_.layout(); }
     std::uint64_t identity() const override { return inner_.identity(); }
@@ -65,12 +73,20 @@ class LRVB_EXPORT RegressionModel final : public Model {
         return inner_.hyperparameter_gradient(mean, hyperparameter);
     }
 
+    /// The response: what a regression takes as given does not move.
+    std::vector<std::string> inputs() const override;
+    /// Throws std::invalid_argument where the design was not kept.
+    void ask_rows(const State& state, const Matrix& directions, RowChange change,
+                  const RowVisitor& visit) const override;
+
     Index rows() const { return rows_; }
     bool has_intercept() const { return intercept_; }
     /// Of the slopes: "wt", "species=setosa".
     const std::vector<std::string>& names() const { return names_; }
+    /// Its centre included.
     const RegressionPrior& prior() const { return prior_; }
-    /// The means x̄ of the columns; zeros without an intercept.
+    /// Where α is the intercept, the means x̄ of the columns unless the prior says otherwise; zeros without an
+    /// intercept.
     const Vector& centre() const { return centre_; }
 
     /// By name, in the units of the data: "intercept" (at zero), "beta[wt]", "tau", "log_tau".
@@ -90,6 +106,7 @@ class LRVB_EXPORT RegressionModel final : public Model {
 
     bool intercept_;
     Index rows_;
+    std::shared_ptr<const RegressionDesign> design_;
     std::vector<std::string> names_;
     Vector centre_;
     Vector scale_;

@@ -3,7 +3,7 @@
 #include <lrvb/export.hpp>
 #include <lrvb/fit/fit.hpp>
 #include <lrvb/model/functionals.hpp>
-#include <lrvb/model/model.hpp>
+#include <lrvb/model/row_model.hpp>
 
 #include <functional>
 #include <memory>
@@ -70,6 +70,13 @@ class LRVB_EXPORT LinearResponse {
     Vector sensitivity(const Functionals& functionals, const std::string& hyperparameter) const;
     /// The same for all hyperparameters, in the model's order: one column each.
     Matrix sensitivities(const Functionals& functionals) const;
+
+    /// Leverage, d mean / d x_n for every row and every number x_np of it (Giordano & Broderick, Eq. lrvb_lev_scores):
+    /// Σ̂ ∂²L/∂m∂x_n, in the units of the data. Answers are for each functional and each input, inputs running fastest.
+    /// One pass over the data; throws std::invalid_argument for a model that has no rows to ask.
+    void leverage(const Functionals& functionals, const RowVisitor& visit) const;
+    /// d mean / d w_n for every row: −w_n times it is, to first order, what dropping the row does.
+    void case_weights(const Functionals& functionals, const RowVisitor& visit) const;
 
     /// Σ̂ times any change of ∇L, stacked: the one map that answers everything.
     Vector respond(const Vector& gradient_change) const;

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <lrvb/export.hpp>
+#include <lrvb/model/model.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace lrvb {
+
+/// What can change about a row.
+enum class RowChange {
+    weight,  ///< how often it counts
+    value,   ///< a number of it
+};
+
+/// Some rows, in order, and what was asked about each of them.
+struct RowAnswers {
+    Index first = 0;  // counted from 0
+    Matrix inputs;    // one row a row, in the units of the data
+    Vector weights;
+    Matrix answers;  // one row a row
+};
+
+using RowVisitor = std::function<void(const RowAnswers&)>;
+
+/// A model that is a sum over rows, L(m) = … + Σ_n w_n ℓ_n(m, x_n), and can be asked what each of them does. All rows
+/// are visited in order, a few thousand at a time, in one pass over the data.
+class LRVB_EXPORT RowModel : public Model {
+  public:
+    /// Names of the numbers of a row that can change.
+    virtual std::vector<std::string> inputs() const = 0;
+
+    /// For directions D, one a column over the stacked means, Dᵀ ∂²L/∂m∂w_n: an answer for each direction. Or Dᵀ
+    /// ∂²L/∂m∂x_np, in the units of the data: for each direction an answer for each input p, inputs running fastest.
+    virtual void ask_rows(const State& state, const Matrix& directions, RowChange change,
+                          const RowVisitor& visit) const = 0;
+};
+
+}  // namespace lrvb
