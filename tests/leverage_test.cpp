@@ -18,8 +18,9 @@ namespace {
 class Refitted {
   public:
     Refitted(const Matrix& rows, Index components, MixtureCovariance covariance = MixtureCovariance::full,
-             const MixtureFixed& fixed = {})
+             const MixtureFixed& fixed = {}, const std::optional<MixturePrior>& prior = {})
         : rows_(rows) {
+        specification_.prior = prior;
         specification_.components = components;
         specification_.covariance = covariance;
         specification_.weighted = true;
@@ -34,6 +35,7 @@ class Refitted {
     }
 
     const MixtureModel& model() const { return *fit_.model; }
+    const State& state() const { return fit_.optimum.state; }
     LinearResponse response() const { return {*fit_.model, fit_.optimum}; }
 
     Vector means(const std::vector<std::string>& names) const {

@@ -1,5 +1,6 @@
 // The sparse factorisation and the selected inverse, against dense algebra.
 
+#include "linalg/dense_cholesky.hpp"
 #include "linalg/selected_inverse.hpp"
 #include "linalg/sparse_ldl.hpp"
 #include "support.hpp"
@@ -53,6 +54,22 @@ TEST(SparseLdl, SharesItsSymbolicPhaseBetweenMatricesOfOnePattern) {
     ASSERT_FALSE(second.factorise(doubled.valuePtr()).has_value());
     const Vector right = Vector::Ones(50);
     EXPECT_LT(test::relative_error(first.solve(right), 2.0 * second.solve(right)), 1e-13);
+}
+
+TEST(DenseCholesky, EqualsEigensAtEverySizeAroundItsTilesAndPanels) {
+    for (const Index size : {1, 3, 4, 7, 8, 9, 31, 127, 128, 129, 135, 136, 137, 300}) {
+        Random random(8, static_cast<std::uint64_t>(size));
+        const Matrix root = test::random_matrix(size, size, random);
+        const Matrix a = root * root.transpose() + Matrix::Identity(size, size);
+        Matrix factor = a;
+        ASSERT_FALSE(detail::cholesky_in_place(factor).has_value()) << size;
+        const Matrix expected = a.llt().matrixL();
+        const Matrix lower = factor.triangularView<Eigen::Lower>();
+        EXPECT_LT((lower - expected).cwiseAbs().maxCoeff(), 1e-12 * expected.cwiseAbs().maxCoeff()) << size;
+        Matrix bad = a;
+        bad(size - 1, size - 1) = -1.0;
+        EXPECT_EQ(detail::cholesky_in_place(bad), std::optional<Index>(size - 1)) << size;
+    }
 }
 
 TEST(SparseLdl, NamesThePivotThatIsNotPositive) {

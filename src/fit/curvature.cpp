@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <tuple>
 
 namespace lrvb::detail {
 
@@ -29,31 +28,35 @@ void CurvatureStructure::collect_blocks(const Layout& layout, const SparseMatrix
     for (Index j = 0; j < layout.variable_count(); ++j) {
         for (Index s = 0; s < layout[j].size; ++s) variable_of[static_cast<std::size_t>(layout[j].offset + s)] = j;
     }
-    // The Hessian's entries, sorted by column variable, then row variable: runs of equal pairs are the blocks.
-    std::vector<std::tuple<Index, Index, HessianEntry>> found;
-    found.reserve(static_cast<std::size_t>(hessian_pattern.nonZeros()));
+    // A column variable's entries, one heap for each row variable: the heaps are the blocks.
+    std::vector<std::vector<HessianEntry>> heaps(static_cast<std::size_t>(layout.variable_count()));
+    std::vector<Index> rows;
+    entries_.reserve(static_cast<std::size_t>(hessian_pattern.nonZeros()));
     int value = 0;
-    for (int column = 0; column < hessian_pattern.outerSize(); ++column) {
-        for (SparseMatrix::InnerIterator entry(hessian_pattern, column); entry; ++entry, ++value) {
-            const Index j = variable_of[static_cast<std::size_t>(entry.row())];
-            const Index k = variable_of[static_cast<std::size_t>(column)];
-            if (clamped_[static_cast<std::size_t>(j)] || clamped_[static_cast<std::size_t>(k)]) continue;
-            const int row_in_block = static_cast<int>(entry.row() - layout[j].offset);
-            const int column_in_block = static_cast<int>(column - layout[k].offset);
-            found.emplace_back(k, j, HessianEntry{value, row_in_block, column_in_block});
+    for (Index k = 0; k < layout.variable_count(); ++k) {
+        rows.clear();
+        for (Index s = 0; s < layout[k].size; ++s) {
+            for (SparseMatrix::InnerIterator entry(hessian_pattern, layout[k].offset + s); entry; ++entry, ++value) {
+                const Index j = variable_of[static_cast<std::size_t>(entry.row())];
+                if (clamped_[static_cast<std::size_t>(j)] || clamped_[static_cast<std::size_t>(k)]) continue;
+                std::vector<HessianEntry>& heap = heaps[static_cast<std::size_t>(j)];
+                if (heap.empty()) rows.push_back(j);
+                heap.push_back({value, static_cast<int>(entry.row() - layout[j].offset), static_cast<int>(s)});
+            }
         }
-    }
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-        return std::pair(std::get<0>(a), std::get<1>(a)) < std::pair(std::get<0>(b), std::get<1>(b));
-    });
-    for (const auto& [k, j, entry] : found) {
-        if (blocks_.empty() || blocks_.back().column_variable != k || blocks_.back().row_variable != j) {
-            blocks_.push_back({j, k, entries_.size(), entries_.size(), 0});
+        std::sort(rows.begin(), rows.end());
+        for (const Index j : rows) {
+            std::vector<HessianEntry>& heap = heaps[static_cast<std::size_t>(j)];
+            blocks_.push_back({j, k, entries_.size(), entries_.size() + heap.size(), 0});
+            for (const HessianEntry& entry : heap) {
+                Index& row_active = active_[static_cast<std::size_t>(j)];
+                Index& column_active = active_[static_cast<std::size_t>(k)];
+                row_active = std::max<Index>(row_active, entry.row + 1);
+                column_active = std::max<Index>(column_active, entry.column + 1);
+            }
+            entries_.insert(entries_.end(), heap.begin(), heap.end());
+            heap.clear();
         }
-        entries_.push_back(entry);
-        blocks_.back().end_entry = entries_.size();
-        active_[static_cast<std::size_t>(j)] = std::max<Index>(active_[static_cast<std::size_t>(j)], entry.row + 1);
-        active_[static_cast<std::size_t>(k)] = std::max<Index>(active_[static_cast<std::size_t>(k)], entry.column + 1);
     }
     for (Index j = 0; j < layout.variable_count(); ++j) {
         const Index rank = std::visit([](const auto& family) { return family.rank(); }, layout[j].family);

@@ -1,6 +1,7 @@
 #include "linalg/sparse_ldl.hpp"
 
-#include <Eigen/Cholesky>
+#include "linalg/dense_cholesky.hpp"
+
 #include <Eigen/OrderingMethods>
 
 #include <algorithm>
@@ -245,9 +246,9 @@ std::optional<Index> SparseLdl::factorise_dense(const double* lower_values) {
         const SymbolicLdl::Part& part = symbolic.parts_[p];
         Matrix& factor = dense_[p];
         const Vector diagonal = factor.diagonal();
-        // The function behind Eigen::LLT, which also says where it failed.
-        const Index failed = Eigen::internal::llt_inplace<double, Eigen::Lower>::blocked(factor);
-        if (failed >= 0) return part[static_cast<std::size_t>(failed)];
+        if (const std::optional<Index> failed = cholesky_in_place(factor)) {
+            return part[static_cast<std::size_t>(*failed)];
+        }
         for (Index i = 0; i < factor.rows(); ++i) {
             const double pivot = factor(i, i) * factor(i, i);
             const int position = part[static_cast<std::size_t>(i)];

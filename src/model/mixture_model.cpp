@@ -383,7 +383,7 @@ Expansion MixtureModel::sweep(State& state) const {
     const Implementation& self = *implementation_;
     const detail::MixtureScores scores = self.parts.scores(self.parts.point_at(state));
     const detail::PassSums sums = self.pass(scores, Matrix(columns(), 0));
-    const Expansion entry = self.value_of(state.mean, scores, sums);
+    Expansion entry = self.value_of(state.mean, scores, sums);
     self.update(state, scores.origins, sums.sums);
     return entry;
 }
