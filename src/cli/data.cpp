@@ -78,6 +78,13 @@ std::string Checksum::text() const {
     return fmt::format("{:016x}", hash_ ^ (hash_ >> 32U));
 }
 
+std::string checksum_of(const RegressionDesign& design) {
+    Checksum checksum;
+    checksum.add(design.y.data(), design.y.size());
+    checksum.add(design.columns.data(), design.columns.size());
+    return checksum.text();
+}
+
 void DataOptions::add_to(CLI::App& command) {
     command
         .add_option("DATA", path, "The data: a CSV file with a header, a NumPy file (.npy), or - for standard input")
@@ -87,8 +94,12 @@ void DataOptions::add_to(CLI::App& command) {
     command.add_flag("--drop-missing", drop_missing, "Leave out rows with a missing value in a used column");
 }
 
-Data open_data(const DataOptions& options) {
-    std::vector<std::string> columns = split(options.columns);
+DataSelection DataOptions::selection() const {
+    return {path, split(columns), weights, drop_missing};
+}
+
+Data open_data(const DataSelection& options) {
+    std::vector<std::string> columns = options.columns;
     if (!options.weights.empty()) {
         if (!columns.empty()) {
             columns.push_back(options.weights);

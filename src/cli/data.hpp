@@ -12,6 +12,14 @@
 /// The argument DATA and the options that say how it is read.
 namespace lrvb::cli {
 
+/// What is read of a file.
+struct DataSelection {
+    std::string path;
+    std::vector<std::string> columns;  // none: all
+    std::string weights;               // none: every row counts once
+    bool drop_missing = false;
+};
+
 struct DataOptions {
     std::string path;
     std::string columns;
@@ -20,6 +28,7 @@ struct DataOptions {
 
     /// DATA, -c and --drop-missing.
     void add_to(CLI::App& command);
+    DataSelection selection() const;
 };
 
 /// A checksum over the bits of numbers, in order, so that a table has one whatever file it is in.
@@ -32,6 +41,9 @@ class Checksum {
     std::uint64_t hash_ = 0x2545F4914F6CDD1DU;
 };
 
+/// Of the response and the columns of a design.
+std::string checksum_of(const RegressionDesign& design);
+
 struct Data {
     std::shared_ptr<RowSource> source;  // the columns, then the weights if there are any
     DataRecord record;
@@ -39,7 +51,7 @@ struct Data {
 
 /// Reads the data once: up to a gigabyte of numbers stays in memory, more is streamed from the file whenever it is
 /// needed. Throws std::runtime_error for data that cannot be read.
-Data open_data(const DataOptions& options);
+Data open_data(const DataSelection& selection);
 
 /// These columns of a file, streamed as they are: for new rows.
 std::shared_ptr<RowSource> open_columns(const std::string& path, const std::vector<std::string>& columns,

@@ -41,7 +41,7 @@ class MixtureCommand {
 
     int run() {
         const std::vector<std::string> parts = fixed_parts();
-        Data data = open_data(options_.data);
+        Data data = open_data(options_.data.selection());
         const Index columns = static_cast<Index>(data.record.columns.size());
         MixtureSpecification specification;
         specification.components = options_.components;
@@ -183,8 +183,7 @@ void add_fit_mixture(CLI::App& fit, Run& run) {
     command->add_option("--at", options->at, "The values of --fix: a fit file, or JSON with a list for each part");
     command->add_option("--restarts", options->restarts, "Starts that compete (default 16)")
         ->check(CLI::Range(1, 1000000).description("1 or more"));
-    command->add_option("--threads", options->threads, "Threads (default: as many as there are cores)")
-        ->check(CLI::Range(1, 1024).description("1 or more"));
+    add_threads(*command, options->threads);
     const char* priors = "Priors, in the data's units";
     command->add_option("--prior", options->prior, "auto (default: on standardised columns) or paper")
         ->check(CLI::IsMember({"auto", "paper"}).description(""))

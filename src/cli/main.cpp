@@ -69,6 +69,9 @@ int run_program(int argc, char** argv) {
     lrvb::cli::add_summary(program, run);
     lrvb::cli::add_covariance(program, run);
     lrvb::cli::add_predict(program, run);
+    lrvb::cli::add_leverage(program, run);
+    lrvb::cli::add_influence(program, run);
+    lrvb::cli::add_sensitivity(program, run);
     CLI::App& simulate = add_group(program, "simulate", "Draw data from a model");
     lrvb::cli::add_simulate_mixture(simulate, run);
     lrvb::cli::add_completion(program, run);

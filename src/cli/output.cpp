@@ -46,6 +46,15 @@ void add_fit_argument(CLI::App& command, std::string& path) {
     command.add_option("FIT", path, "A fit file, as 'lrvb fit … -o FIT' writes it; - for standard input")->required();
 }
 
+void add_fitted_data(CLI::App& command, std::string& path) {
+    command.add_option("DATA", path, "The data that was fitted: CSV, .npy, or - for standard input")->required();
+}
+
+void add_threads(CLI::App& command, int& threads) {
+    command.add_option("--threads", threads, "Threads (default: as many as there are cores)")
+        ->check(CLI::Range(1, 1024).description("1 or more"));
+}
+
 void add_variables(CLI::App& command, std::string& variables) {
     command.add_option("--variables", variables,
                        "Variables to show, separated by commas; mu stands for every mu[…] (default: all)");

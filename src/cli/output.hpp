@@ -17,6 +17,12 @@ void add_format(CLI::App& command, Format& format);
 /// FIT, the file to read.
 void add_fit_argument(CLI::App& command, std::string& path);
 
+/// DATA, the data that was fitted.
+void add_fitted_data(CLI::App& command, std::string& path);
+
+/// --threads.
+void add_threads(CLI::App& command, int& threads);
+
 /// --variables, a list of names.
 void add_variables(CLI::App& command, std::string& variables);
 

@@ -1,0 +1,230 @@
+#include "cli/restored.hpp"
+
+#include "cli/prior_parameters.hpp"
+
+#include <lrvb/data/frame.hpp>
+#include <lrvb/fit/mixture_fit.hpp>
+#include <lrvb/model/regression_model.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lrvb::cli {
+
+namespace {
+
+void require_same(const FitFile& fit, const DataRecord& data) {
+    if (data.checksum == fit.data.checksum) return;
+    throw std::runtime_error(
+        fmt::format("{} holds other numbers than the data of the fit ({}, {} rows): give the data that was fitted",
+                    data.name, fit.data.name, fit.data.rows));
+}
+
+// All rows of a source but one.
+class WithoutRow final : public RowSource {
+  public:
+    WithoutRow(std::shared_ptr<RowSource> source, Index row) : source_(std::move(source)), row_(row) {}
+
+    Index columns() const override { return source_->columns(); }
+    std::string name() const override { return source_->name(); }
+    std::string column_name(Index column) const override { return source_->column_name(column); }
+    void rewind() override {
+        source_->rewind();
+        next_ = 0;
+    }
+    Index read(double* rows, Index capacity) override {
+        Index count = source_->read(rows, capacity);
+        if (row_ >= next_ && row_ < next_ + count) {
+            const Index width = columns();
+            double* const gap = rows + (row_ - next_) * width;
+            std::copy(gap + width, rows + count * width, gap);
+            next_ += count;
+            --count;
+            const Index more = source_->read(rows + count * width, 1);
+            next_ += more;
+            return count + more;
+        }
+        next_ += count;
+        return count;
+    }
+
+  private:
+    std::shared_ptr<RowSource> source_;
+    Index row_;
+    Index next_ = 0;
+};
+
+class RestoredMixture final : public Restored {
+  public:
+    RestoredMixture(FitFile fit, const std::string& path, int threads)
+        : Restored(std::move(fit)), record_(std::get<MixtureRecord>(file().model)) {
+        const Data data =
+            open_data({path, file().data.columns, file().data.weights.value_or(""), file().data.dropped > 0});
+        require_same(file(), data.record);
+        source_ = data.source;
+        specification_.components = record_.components;
+        specification_.covariance = record_.covariance;
+        specification_.prior = record_.prior;
+        specification_.weighted = file().data.weights.has_value();
+        specification_.threads = threads;
+        specification_.standardisation = {record_.centre, record_.scale};
+        model_ = std::make_shared<MixtureModel>(source_, specification_);
+        respond();
+    }
+
+    const RowModel& model() const override { return *model_; }
+    Functionals statistics() const override { return model_->in_data_units(file().posterior.statistics); }
+
+    Posterior refit(const RefitChange& change) const override {
+        MixtureSpecification specification = specification_;
+        if (change.prior) set_prior_parameter(*specification.prior, change.prior->first, change.prior->second);
+        std::shared_ptr<RowSource> source = source_;
+        if (change.without_row) source = std::make_shared<WithoutRow>(source_, *change.without_row);
+        MixtureFit fit;
+        fit.model = std::make_shared<MixtureModel>(source, specification);
+        fit.optimum = refitted(*fit.model);
+        return mixture_posterior(fit);
+    }
+
+  private:
+    MixtureRecord record_;
+    MixtureSpecification specification_;
+    std::shared_ptr<RowSource> source_;
+    std::shared_ptr<MixtureModel> model_;
+};
+
+class RestoredRegression final : public Restored {
+  public:
+    RestoredRegression(FitFile fit, const std::string& path)
+        : Restored(std::move(fit)), record_(std::get<RegressionRecord>(file().model)) {
+        FrameOptions options;
+        for (const RegressionTerm& term : record_.terms) {
+            options.columns.push_back(term.column);
+            if (term.is_factor()) options.text.push_back(term.column);
+        }
+        options.columns.push_back(record_.response);
+        options.missing = file().data.dropped > 0 ? Missing::drop : Missing::refuse;
+        const DataFrame frame = read_frame(path, options);
+        RegressionDesign design;
+        design.source = frame.name;
+        design.response = record_.response;
+        design.terms = record_.terms;
+        design.intercept = record_.coefficients.intercept;
+        design.names = design_names(record_.terms);
+        design.columns = design_matrix(frame, record_.terms);
+        design.y = frame.columns.back().numbers;
+        DataRecord data;
+        data.name = frame.name;
+        data.checksum = checksum_of(design);
+        require_same(file(), data);
+        prior_ = record_.prior;
+        prior_.centre = record_.coefficients.centre;
+        design_ = std::make_shared<const RegressionDesign>(std::move(design));
+        model_ = std::make_shared<RegressionModel>(design_, prior_);
+        respond();
+    }
+
+    const RowModel& model() const override { return *model_; }
+    Functionals statistics() const override { return model_->in_data_units(file().posterior.statistics); }
+
+    Posterior refit(const RefitChange& change) const override {
+        RegressionPrior prior = prior_;
+        if (change.prior) set_prior_parameter(prior, change.prior->first, design_->names, change.prior->second);
+        RegressionDesign design = *design_;
+        if (change.without_row) {
+            const Index last = design.y.size() - 1;
+            // The order of the rows means nothing: the last takes the place of the one that goes.
+            design.y[*change.without_row] = design.y[last];
+            design.columns.row(*change.without_row) = Vector(design.columns.row(last)).transpose();
+            design.y.conservativeResize(last);
+            design.columns.conservativeResize(last, Eigen::NoChange);
+        }
+        const RegressionModel model(design, prior);
+        // Its inner units are its own, so that the old optimum is no start; but a regression is solved in a few steps.
+        return regression_posterior(model, fit(model, {}));
+    }
+
+    Vector hat_values() const override {
+        Vector hats(design_->y.size());
+        const Index first = design_->intercept ? 1 : 0;
+        response().leverage(model_->coefficients(), [&](const RowAnswers& rows) {
+            for (Index i = 0; i < rows.answers.rows(); ++i) {
+                const Vector x = design_->columns.row(rows.first + i).transpose() - model_->centre();
+                const Vector answers = rows.answers.row(i);
+                hats[rows.first + i] = x.dot(answers.tail(x.size())) + (first == 1 ? answers[0] : 0.0);
+            }
+        });
+        return hats;
+    }
+
+  private:
+    RegressionRecord record_;
+    RegressionPrior prior_;
+    std::shared_ptr<const RegressionDesign> design_;
+    std::shared_ptr<RegressionModel> model_;
+};
+
+}  // namespace
+
+Functionals Restored::functionals(const std::vector<Index>& variables) const {
+    const Functionals::Resolved base = statistics().resolve(model().layout());
+    std::vector<Eigen::Triplet<double, int>> entries;
+    for (std::size_t v = 0; v < variables.size(); ++v) {
+        const PosteriorVariable& variable = file_.posterior.variables[static_cast<std::size_t>(variables[v])];
+        for (const auto& [at, slope] : variable.gradient) {
+            entries.emplace_back(static_cast<int>(at), static_cast<int>(v), slope);
+        }
+    }
+    SparseMatrix gradients(base.weights.cols(), static_cast<Index>(variables.size()));
+    gradients.setFromTriplets(entries.begin(), entries.end());
+    return {SparseMatrix(base.weights * gradients)};
+}
+
+void Restored::respond() {
+    optimum_.state = file_.state(model().layout());
+    optimum_.bound = file_.outcome.bound;
+    optimum_.termination = file_.outcome.termination;
+    optimum_.message = file_.outcome.message;
+    response_ = std::make_unique<LinearResponse>(model(), optimum_);
+}
+
+Optimum Restored::refitted(const Model& changed) const {
+    FitOptions options;
+    options.initial = optimum_.state;
+    options.first_sweeps = 0;
+    options.tolerance = std::min(file_.options.tolerance, 1e-8);
+    Optimum result = fit(changed, options);
+    if (!result.converged()) throw std::runtime_error(fmt::format("a refit did not converge: {}", result.message));
+    return result;
+}
+
+std::unique_ptr<Restored> restore(const std::string& fit, const std::string& data, int threads) {
+    FitFile file = read_fit(fit);
+    if (!file.converged()) {
+        throw std::runtime_error(fmt::format(
+            "{}: the fit did not converge, so there is no response to ask: fit again, with more iterations or "
+            "another seed",
+            fit));
+    }
+    if (std::holds_alternative<MixtureRecord>(file.model)) {
+        return std::make_unique<RestoredMixture>(std::move(file), data, threads);
+    }
+    return std::make_unique<RestoredRegression>(std::move(file), data);
+}
+
+Vector prior_values(const FitFile& fit) {
+    Vector values(static_cast<Index>(fit.posterior.hyperparameters.size()));
+    for (Index i = 0; i < values.size(); ++i) {
+        const std::string& name = fit.posterior.hyperparameters[static_cast<std::size_t>(i)];
+        if (const auto* mixture = std::get_if<MixtureRecord>(&fit.model)) {
+            values[i] = prior_parameter(mixture->prior, name);
+        } else {
+            const auto& regression = std::get<RegressionRecord>(fit.model);
+            values[i] = prior_parameter(regression.prior, name, design_names(regression.terms));
+        }
+    }
+    return values;
+}
+
+}  // namespace lrvb::cli

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "cli/data.hpp"
+
+#include <lrvb/io/fit_file.hpp>
+#include <lrvb/model/row_model.hpp>
+#include <lrvb/response/linear_response.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+/// A fit brought back to life with its data: the model, its optimum and the response, and refits near by.
+namespace lrvb::cli {
+
+/// What is different in a refit.
+struct RefitChange {
+    std::optional<Index> without_row;  // counted from 0
+    /// A hyperparameter and its new value.
+    std::optional<std::pair<std::string, double>> prior;
+};
+
+class Restored {
+  public:
+    virtual ~Restored() = default;
+
+    virtual const RowModel& model() const = 0;
+    /// The statistics of the fit file, in the units of the data.
+    virtual Functionals statistics() const = 0;
+    /// The fit again from its optimum, after a change. Throws std::runtime_error where it does not converge.
+    virtual Posterior refit(const RefitChange& change) const = 0;
+
+    /// Of a regression: the leverage of each response on its own fitted value. Empty for other models.
+    virtual Vector hat_values() const { return {}; }
+
+    const FitFile& file() const { return file_; }
+    const Optimum& optimum() const { return optimum_; }
+    const LinearResponse& response() const { return *response_; }
+
+    /// The chosen variables as functionals: what moves the statistics moves them along their gradients.
+    Functionals functionals(const std::vector<Index>& variables) const;
+
+  protected:
+    explicit Restored(FitFile file) : file_(std::move(file)) {}
+    /// Once the model is there.
+    void respond();
+    Optimum refitted(const Model& changed) const;
+
+  private:
+    FitFile file_;
+    Optimum optimum_;
+    std::unique_ptr<LinearResponse> response_;
+};
+
+/// Throws std::runtime_error for a fit that did not converge, and for data that are not those of the fit.
+std::unique_ptr<Restored> restore(const std::string& fit, const std::string& data, int threads);
+
+/// The value of each hyperparameter of the fit, in the order of its posterior.
+Vector prior_values(const FitFile& fit);
+
+}  // namespace lrvb::cli

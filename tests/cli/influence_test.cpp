@@ -1,0 +1,240 @@
+// Leverage, influence and sensitivity as the program prints them, against fits of changed data by the same program.
+
+#include "program.hpp"
+
+#include <cmath>
+#include <map>
+#include <vector>
+
+namespace lrvb::testing {
+namespace {
+
+using nlohmann::json;
+
+struct Csv {
+    std::vector<std::string> header;
+    std::vector<std::vector<std::string>> rows;
+
+    std::size_t column(const std::string& name) const {
+        for (std::size_t i = 0; i < header.size(); ++i) {
+            if (header[i] == name) return i;
+        }
+        ADD_FAILURE() << "no column " << name;
+        return 0;
+    }
+    double number(std::size_t row, const std::string& name) const { return std::stod(rows.at(row).at(column(name))); }
+};
+
+std::vector<std::string> split_line(const std::string& line) {
+    std::vector<std::string> fields(1);
+    bool quoted = false;
+    for (const char c : line) {
+        if (c == '"') quoted = !quoted;
+        if (c == '"') continue;
+        if (c == ',' && !quoted) {
+            fields.emplace_back();
+        } else {
+            fields.back() += c;
+        }
+    }
+    return fields;
+}
+
+Csv parse_csv(const std::string& text) {
+    Csv csv;
+    std::istringstream lines(text);
+    std::string line;
+    std::getline(lines, line);
+    csv.header = split_line(line);
+    while (std::getline(lines, line)) csv.rows.push_back(split_line(line));
+    return csv;
+}
+
+class Influence : public ProgramTest {
+  protected:
+    std::map<std::string, json> summary(const std::string& fit) const {
+        const json parsed = lrvb("summary " + fit + " --format json").json();
+        std::map<std::string, json> found;
+        for (const json& variable : parsed.at("variables")) found[variable.at("name")] = variable;
+        return found;
+    }
+    void fit(const std::string& arguments) const {
+        const Result result = lrvb("fit --help > /dev/null; lrvb fit " + arguments);
+        ASSERT_EQ(result.code, 0) << arguments << ": " << result.err;
+    }
+};
+
+// The prior is given in numbers, so that it stays where it is when the datum moves.
+const std::string kPrior =
+    " --quiet --tolerance 1e-11 --prior-alpha 1 --prior-mean 3.5 --prior-variance 130 --prior-shape 2 --prior-rate "
+    "0.13";
+
+TEST_F(Influence, LeverageIsTheSlopeOfRefitsForEveryVariable) {
+    const Csv data = parse_csv(read_text(LRVB_DATA_DIR "/old_faithful.csv"));
+    const auto with = [&](std::size_t row, double change) {
+        std::string text = "eruptions\n";
+        for (std::size_t i = 0; i < data.rows.size(); ++i) {
+            char number[40];
+            std::snprintf(number, sizeof number, "%.17g\n", data.number(i, "eruptions") + (i == row ? change : 0.0));
+            text += number;
+        }
+        return text;
+    };
+    write("data.csv", with(0, 0.0));
+    fit("mixture data.csv -k 2 -o fit.json" + kPrior);
+    const Csv leverage = parse_csv(lrvb("leverage fit.json data.csv").out);
+    ASSERT_EQ(leverage.rows.size(), 272U);
+    EXPECT_EQ(leverage.header[0], "row");
+    EXPECT_EQ(leverage.header[1], "x");
+    const auto sds = summary("fit.json");
+    EXPECT_EQ(leverage.header.size(), 2 + sds.size());
+    for (const std::size_t row : {0U, 23U, 83U}) {
+        const double step = 1e-3;
+        write("up.csv", with(row, step));
+        write("down.csv", with(row, -step));
+        fit("mixture up.csv -k 2 -o up.json" + kPrior);
+        fit("mixture down.csv -k 2 -o down.json" + kPrior);
+        const auto up = summary("up.json");
+        const auto down = summary("down.json");
+        for (const auto& [name, variable] : sds) {
+            const double slope =
+                (up.at(name).at("mean").get<double>() - down.at(name).at("mean").get<double>()) / (2.0 * step);
+            const double sd = variable.at("sd").get<double>();
+            EXPECT_NEAR(leverage.number(row, name), slope, 1e-5 * std::max(std::abs(slope), 0.1 * sd))
+                << name << " of row " << row + 1;
+        }
+    }
+}
+
+TEST_F(Influence, LeverageOfSeveralColumnsNamesThem) {
+    fit("mixture $DATA/old_faithful.csv -k 2 --quiet -o fit.json");
+    const Csv leverage = parse_csv(lrvb("leverage fit.json $DATA/old_faithful.csv --variables 'mu[1,2]'").out);
+    EXPECT_EQ(leverage.header,
+              (std::vector<std::string>{"row", "eruptions", "waiting", "mu[1,2]/eruptions", "mu[1,2]/waiting"}));
+    EXPECT_EQ(leverage.rows.size(), 272U);
+    ASSERT_EQ(lrvb("leverage fit.json $DATA/old_faithful.csv --variables mu -o leverage.csv").out, "");
+    EXPECT_EQ(parse_csv(read_text(work() / "leverage.csv")).header.size(), 3U + 8U);
+}
+
+TEST_F(Influence, OfARegressionHasTheHatValues) {
+    fit("regression $DATA/mtcars.csv --response mpg -c wt,hp --prior-variance 1e9 --prior-intercept-variance 1e12 "
+        "--quiet -o fit.json");
+    const Csv leverage = parse_csv(lrvb("leverage fit.json $DATA/mtcars.csv").out);
+    // x(XᵀX)⁻¹xᵀ in exact fractions.
+    EXPECT_NEAR(leverage.number(0, "hat"), 0.044276914820, 1e-8);
+    EXPECT_NEAR(leverage.number(30, "hat"), 0.394208157647, 1e-8);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < leverage.rows.size(); ++i) sum += leverage.number(i, "hat");
+    EXPECT_NEAR(sum, 3.0, 1e-7);
+}
+
+TEST_F(Influence, DroppingARowDoesWhatWasSaid) {
+    fit("mixture $DATA/mixture3.csv -k 3 --quiet -o fit.json");
+    const Result table = lrvb("influence fit.json $DATA/mixture3.csv --top 5 --refit -o all.csv");
+    ASSERT_EQ(table.code, 0) << table.err;
+    const Csv all = parse_csv(read_text(work() / "all.csv"));
+    EXPECT_EQ(all.header[2], "distance");
+    std::istringstream lines(table.out);
+    std::string line;
+    std::vector<std::vector<double>> shown;
+    while (std::getline(lines, line)) {
+        std::istringstream words(line);
+        double row = 0.0;
+        std::string kind;
+        if (!(words >> row >> kind) || (kind != "predicted" && kind != "refitted")) continue;
+        shown.emplace_back();
+        for (double value = 0.0; words >> value;) shown.back().push_back(value);
+    }
+    ASSERT_EQ(shown.size(), 10U);
+    for (std::size_t i = 0; i < 10; i += 2) {
+        // The distance, and every shift that three decimals can tell.
+        EXPECT_NEAR(shown[i][1], shown[i + 1][1], 0.1 * shown[i + 1][1] + 1e-3);
+        for (std::size_t v = 2; v < shown[i].size(); ++v) {
+            EXPECT_NEAR(shown[i][v], shown[i + 1][v], 0.1 * std::abs(shown[i + 1][v]) + 2e-3);
+        }
+    }
+    // The furthest row is the first.
+    double furthest = 0.0;
+    for (std::size_t i = 0; i < all.rows.size(); ++i) furthest = std::max(furthest, all.number(i, "distance"));
+    EXPECT_NEAR(shown[0][1], furthest, 5e-4);
+}
+
+TEST_F(Influence, PriorSensitivityIsTheSlopeOfRefits) {
+    struct Prior {
+        std::string name;
+        std::string option;
+        double value;
+    };
+    const auto compare = [&](const std::string& model, const std::vector<Prior>& priors) {
+        const auto arguments = [&](const std::string& changed, double value) {
+            std::string text = model + " --quiet --tolerance 1e-11";
+            for (const Prior& prior : priors) {
+                char number[40];
+                std::snprintf(number, sizeof number, " %.17g", prior.name == changed ? value : prior.value);
+                text += " " + prior.option + number;
+            }
+            return text;
+        };
+        fit(arguments("", 0.0) + " -o fit.json");
+        ASSERT_EQ(lrvb("sensitivity fit.json -o s.csv").code, 0);
+        const Csv csv = parse_csv(read_text(work() / "s.csv"));
+        const auto base = summary("fit.json");
+        EXPECT_EQ(csv.rows.size(), base.size() * priors.size());
+        for (const Prior& prior : priors) {
+            const double step = 1e-3 * std::max(std::abs(prior.value), 0.1);
+            fit(arguments(prior.name, prior.value + step) + " -o up.json");
+            fit(arguments(prior.name, prior.value - step) + " -o down.json");
+            const auto up = summary("up.json");
+            const auto down = summary("down.json");
+            for (std::size_t i = 0; i < csv.rows.size(); ++i) {
+                if (csv.rows[i][csv.column("prior")] != prior.name) continue;
+                const std::string name = csv.rows[i][csv.column("variable")];
+                const double slope =
+                    (up.at(name).at("mean").get<double>() - down.at(name).at("mean").get<double>()) / (2.0 * step);
+                const double sd = base.at(name).at("sd").get<double>();
+                EXPECT_NEAR(csv.number(i, "mean_derivative"), slope,
+                            1e-6 * std::max(std::abs(slope), sd / std::max(std::abs(prior.value), 0.1)))
+                    << name << " in " << prior.name;
+                EXPECT_NEAR(csv.number(i, "sds_per_percent"), slope * 0.01 * prior.value / sd, 1e-6);
+            }
+        }
+    };
+    compare("mixture $DATA/old_faithful.csv -c eruptions -k 2", {{"alpha", "--prior-alpha", 1.5},
+                                                                 {"mean", "--prior-mean", 3.0},
+                                                                 {"variance", "--prior-variance", 20.0},
+                                                                 {"shape", "--prior-shape", 2.0},
+                                                                 {"rate", "--prior-rate", 0.2}});
+    compare("regression $DATA/mtcars.csv --response mpg -c wt",
+            {{"intercept_mean", "--prior-intercept-mean", 18.0},
+             {"intercept_variance", "--prior-intercept-variance", 30.0},
+             {"mean[wt]", "--prior-mean", -4.0},
+             {"variance[wt]", "--prior-variance", 5.0},
+             {"shape", "--prior-shape", 2.0},
+             {"rate", "--prior-rate", 4.0}});
+}
+
+TEST_F(Influence, SensitivitySaysWhenThePriorMattersAndWhatIsARefit) {
+    fit("mixture $DATA/old_faithful.csv -c eruptions -k 2 --quiet -o fit.json");
+    EXPECT_EQ(lrvb("sensitivity fit.json").out.rfind("The prior hardly matters", 0), 0U);
+    const Result with_data = lrvb("sensitivity fit.json $DATA/old_faithful.csv --variables mu");
+    EXPECT_NE(with_data.out.find("d sd is the difference of two refits"), std::string::npos) << with_data.err;
+    write("few.csv", "x\n1\n2\n4\n");
+    fit("mixture few.csv -k 1 --quiet -o few.json");
+    EXPECT_EQ(lrvb("sensitivity few.json").out.rfind("The prior matters", 0), 0U);
+}
+
+TEST_F(Influence, OtherDataThanThoseOfTheFitAreRefused) {
+    fit("mixture $DATA/old_faithful.csv -c eruptions -k 2 --quiet -o fit.json");
+    write("other.csv", "eruptions\n1\n2\n3\n");
+    for (const char* command : {"leverage", "influence", "sensitivity"}) {
+        const Result result = lrvb(std::string(command) + " fit.json other.csv");
+        EXPECT_EQ(result.code, 1);
+        EXPECT_NE(result.err.find("other.csv holds other numbers"), std::string::npos) << result.err;
+    }
+    lrvb("fit mixture $DATA/mixture3.csv -k 3 --max-iterations 1 --restarts 1 --quiet -o fit.json");
+    EXPECT_NE(lrvb("leverage fit.json $DATA/mixture3.csv").err.find("did not converge"), std::string::npos);
+    EXPECT_NE(lrvb("sensitivity fit.json").err.find("did not converge"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lrvb::testing
