@@ -89,7 +89,7 @@ TEST_F(Influence, LeverageIsTheSlopeOfRefitsForEveryVariable) {
     const auto sds = summary("fit.json");
     EXPECT_EQ(leverage.header.size(), 2 + sds.size());
     for (const std::size_t row : {0U, 23U, 83U}) {
-        const double step = 1e-3;
+        const double step = 1e-4;
         write("up.csv", with(row, step));
         write("down.csv", with(row, -step));
         fit("mixture up.csv -k 2 -o up.json" + kPrior);
