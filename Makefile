@@ -23,6 +23,7 @@ picture: build/release/build.ninja
 
 bench: build/release/build.ninja
 	@cmake --build --preset release
+	@build/release/bench/csv
 	@build/release/bench/scale
 	@build/release/bench/mixture
 
