@@ -120,10 +120,10 @@ void write_fit(const std::string& path, const FitFile& fit) {
 }
 
 FitFile parse_fit(const std::string& text, const std::string& name) {
-    Json json;
+    detail::ParsedJson json;
     try {
-        json = Json::parse(text);
-    } catch (const Json::exception&) {
+        json = detail::ParsedJson::parse(text);
+    } catch (const detail::ParsedJson::exception&) {
         throw std::runtime_error(fmt::format(
             "{} is no fit file of lrvb, or it is damaged: it is not JSON; make it again with 'lrvb fit'", name));
     }
