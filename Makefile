@@ -1,6 +1,6 @@
 # Thin targets over scripts/setup (Debian packages) and the CMake presets.
 
-.PHONY: demo test bench picture asan tidy format format-check clean setup
+.PHONY: demo test bench picture asan fuzz tidy format format-check clean setup
 .DEFAULT_GOAL := demo
 
 setup:
@@ -23,12 +23,29 @@ picture: build/release/build.ninja
 
 bench: build/release/build.ninja
 	@cmake --build --preset release
+	@build/release/bench/csv
 	@build/release/bench/scale
 	@build/release/bench/mixture
 
 asan: build/asan/build.ninja
 	@cmake --build --preset asan
 	@ctest --preset asan
+
+# A minute a target, from the kept corpus. What is new goes to build/fuzz/new, and what breaks a promise ends the run.
+FUZZ_SECONDS = 60
+FUZZ_OPTIONS = -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=2 -print_final_stats=1
+
+fuzz: fuzz-csv fuzz-fit fuzz-npy
+
+fuzz-%: build/fuzz/build.ninja
+	@cmake --build --preset fuzz --target fuzz_$*
+	@mkdir -p build/fuzz/new/$*
+	@build/fuzz/fuzz/fuzz_$* $(FUZZ_OPTIONS) -artifact_prefix=build/fuzz/$*- build/fuzz/new/$* fuzz/corpus/$*
+
+# Keeps of what is new the files that reach further than the corpus.
+fuzz-keep-%: build/fuzz/build.ninja
+	@cmake --build --preset fuzz --target fuzz_$*
+	@build/fuzz/fuzz/fuzz_$* -merge=1 fuzz/corpus/$* build/fuzz/new/$*
 
 tidy: build/tidy/build.ninja
 	@cmake --build --preset tidy

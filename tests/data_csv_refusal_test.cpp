@@ -79,6 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"OnlyAMark", "\xEF\xBB\xBF", {}, "is empty: give a line of column names, then rows of numbers"},
         BadText{"HeaderOnly", "x,y\n", {}, "has a header but no rows: add rows of numbers below it"},
         BadText{"HeaderAndBlanks", "x,y\n\n \n", {}, "has a header but no rows: add rows of numbers below it"},
+        BadText{"HeaderAndTabs", "x,y\n\t\n", {}, "has a header but no rows: add rows of numbers below it"},
         BadText{"NoHeader", "1.5,2\n3,4\n", {}, kNumbersFirst},
         BadText{"NoHeaderOneColumn", "1\n2\n", {}, kNumbersFirst},
         BadText{"Missing", "x,y\n1,2\n3,\n", {}, "row 2, column 'y': the value is missing" + kFillIn},

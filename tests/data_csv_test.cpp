@@ -122,6 +122,9 @@ TEST(CsvSource, FindsTheSeparatorInTheHeader) {
     EXPECT_EQ(read_text("x;y\n1;2\n3;4\n"), expected);
     EXPECT_EQ(read_text("x\ty\n1\t2\n3\t4\n"), expected);
     EXPECT_EQ(read_text("\"a,b,c\";y\n1;2\n3;4\n"), expected);
+    // Which one it is takes the whole line to tell, and a quote within a field opens nothing.
+    EXPECT_EQ(read_text("x,\"a\";\"b\";y;z\n1;2;3;4\n"), expected);
+    EXPECT_EQ(read_text("5\" pipe;y\n1;2\n3;\"4\"\n"), expected);
     EXPECT_EQ(read_text("x\n1\n2\n3\n4"), expected);
 }
 

@@ -255,6 +255,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "holds numbers of type '<i8', but must hold '<f8' or '<f4': save array.astype('<f8')"},
         BadFile{"BigEndian", npy(1, dictionary(">f8", "(3, 2)"), kSix),
                 "holds numbers of type '>f8', but must hold '<f8' or '<f4': save array.astype('<f8')"},
+        BadFile{"TypeOfTwoLines", npy(1, dictionary("<\n8", "(3, 2)"), kSix),
+                "holds numbers of type '<\\x0a8', but must hold '<f8' or '<f4': save array.astype('<f8')"},
         BadFile{
             "Records", npy(1, "{'descr': [('x', '<f8')], 'fortran_order': False, 'shape': (6,), }", kSix),
             "it holds records of several types, but must hold an array of numbers: save its columns as one array of "

@@ -106,6 +106,10 @@ void CsvReader::skip_byte_order_mark() {
 }
 
 void CsvReader::read_header() {
+    while (!find_separator(buffer_.begin(), buffer_.end(), separator_) && !buffer_.is_last() &&
+           buffer_.size() <= longest_record) {
+        buffer_.fill();
+    }
     split_next(0);
     if (record_.is_blank()) refuse("the first line is blank, but must hold the names of the columns");
     bool only_numbers = true;
@@ -124,9 +128,10 @@ void CsvReader::read_header() {
 
 /// Whether only blank lines follow. More of them than a record may be long are not looked through.
 bool CsvReader::is_blank_to_the_end() {
+    const char* const blank = separator_ == '\t' ? " \r\n" : " \t\r\n";  // as fields are trimmed
     for (;;) {
         const std::string_view rest(buffer_.begin(), buffer_.size());
-        if (rest.find_first_not_of(" \r\n") != std::string_view::npos || rest.size() > longest_record) return false;
+        if (rest.find_first_not_of(blank) != std::string_view::npos || rest.size() > longest_record) return false;
         if (buffer_.is_last()) return true;
         buffer_.fill();
     }
@@ -136,7 +141,6 @@ bool CsvReader::is_blank_to_the_end() {
 /// header.
 bool CsvReader::split_next(Index row) {
     for (;;) {
-        if (row == 0) separator_ = find_separator(buffer_.begin(), buffer_.end());
         const RecordState state = split_record(buffer_.begin(), buffer_.end(), separator_, record_);
         if (state == RecordState::complete) return true;
         const bool needs_more = state == RecordState::incomplete || state == RecordState::open_quote;

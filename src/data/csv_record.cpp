@@ -91,20 +91,33 @@ RecordState split_record(const char* begin, const char* end, char separator, Csv
     }
 }
 
-char find_separator(const char* begin, const char* end) {
+bool find_separator(const char* begin, const char* end, char& separator) {
     std::size_t commas = 0;
     std::size_t semicolons = 0;
     std::size_t tabs = 0;
-    bool is_quoted = false;
-    for (const char* next = begin; next != end && (is_quoted || *next != '\n'); ++next) {
-        if (*next == '"') is_quoted = !is_quoted;
-        if (is_quoted) continue;
+    bool at_start = true;  // of a field, where alone a quote opens it
+    bool has_quotes = false;
+    bool is_open = false;
+    const char* next = begin;
+    for (; next != end && *next != '\0' && (is_open || *next != '\n'); ++next) {
+        if (*next == '"' && (has_quotes || at_start)) {
+            has_quotes = true;
+            is_open = !is_open;
+        }
+        if (is_open) continue;
         commas += *next == ',' ? 1 : 0;
         semicolons += *next == ';' ? 1 : 0;
         tabs += *next == '\t' ? 1 : 0;
+        const bool is_between = *next == ',' || *next == ';' || *next == '\t';
+        at_start = is_between || (at_start && *next == ' ');
+        if (is_between) has_quotes = false;
     }
-    if (commas >= std::max(semicolons, tabs)) return ',';
-    return semicolons >= tabs ? ';' : '\t';
+    if (commas >= std::max(semicolons, tabs)) {
+        separator = ',';
+    } else {
+        separator = semicolons >= tabs ? ';' : '\t';
+    }
+    return next != end;
 }
 
 std::string unquoted(const CsvField& field) {

@@ -31,8 +31,9 @@ struct CsvRecord {
 /// Splits the record that begins at `begin` into fields.
 RecordState split_record(const char* begin, const char* end, char separator, CsvRecord& record);
 
-/// The comma, semicolon or tab that occurs most often in the first record, outside of quotes.
-char find_separator(const char* begin, const char* end);
+/// Looks for the comma, semicolon or tab that occurs most often in the record, outside of quoted fields. False if the
+/// record's end is not in sight, so that there may be more of them.
+bool find_separator(const char* begin, const char* end, char& separator);
 
 /// A header's field with doubled quotes made single.
 std::string unquoted(const CsvField& field);

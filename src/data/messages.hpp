@@ -8,8 +8,8 @@
 
 namespace lrvb::detail {
 
-/// Text from a file as messages show it: in quotes, on one line and not too long, whatever the file holds.
-inline std::string shown(std::string_view text) {
+/// Text from a file on one line and not too long, whatever the file holds.
+inline std::string printable(std::string_view text) {
     constexpr std::size_t longest = 40;
     std::size_t length = text.size();
     if (length > longest) {
@@ -17,7 +17,7 @@ inline std::string shown(std::string_view text) {
         // Not within a UTF-8 character, whose later bytes are 10xxxxxx.
         while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) --length;
     }
-    std::string result = "'";
+    std::string result;
     for (const char c : text.substr(0, length)) {
         const unsigned char byte = static_cast<unsigned char>(c);
         if (byte >= 0x20 && byte != 0x7F) {
@@ -26,7 +26,13 @@ inline std::string shown(std::string_view text) {
             result += fmt::format("\\x{:02x}", byte);
         }
     }
-    return result + (length < text.size() ? "…'" : "'");
+    if (length < text.size()) result += "…";
+    return result;
+}
+
+/// The same in quotes, as messages show it.
+inline std::string shown(std::string_view text) {
+    return fmt::format("'{}'", printable(text));
 }
 
 }  // namespace lrvb::detail

@@ -1,5 +1,6 @@
 #include "data/columns.hpp"
 #include "data/files.hpp"
+#include "data/messages.hpp"
 #include "data/npy_header.hpp"
 #include "family/validate.hpp"
 
@@ -25,8 +26,9 @@ using detail::NpyHeader;
 std::size_t item_size(const std::string& file, const std::string& type) {
     if (type == "<f8") return sizeof(double);
     if (type == "<f4") return sizeof(float);
-    throw std::runtime_error(fmt::format(
-        "{}: holds numbers of type '{}', but must hold '<f8' or '<f4': save array.astype('<f8')", file, type));
+    throw std::runtime_error(
+        fmt::format("{}: holds numbers of type {}, but must hold '<f8' or '<f4': save array.astype('<f8')", file,
+                    detail::shown(type)));
 }
 
 void require_shape(const std::string& file, const NpyHeader& header) {

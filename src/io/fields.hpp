@@ -15,6 +15,8 @@
 namespace lrvb::detail {
 
 using Json = nlohmann::ordered_json;
+/// What is read: it finds a key in logarithmic time, however many there are, where an ordered object looks at all.
+using ParsedJson = nlohmann::json;
 
 inline Json to_json(const Vector& values) {
     return std::vector<double>(values.begin(), values.end());
@@ -37,7 +39,7 @@ inline Json lower_to_json(const Matrix& matrix) {
 /// An object of a JSON file, and where it stands in it.
 class Fields {
   public:
-    Fields(const Json& object, std::string file, std::string path = "")
+    Fields(const ParsedJson& object, std::string file, std::string path = "")
         : object_(object), file_(std::move(file)), path_(std::move(path)) {
         if (!object_.is_object()) refuse(path_.empty() ? "it" : path_, "is no object");
     }
@@ -49,7 +51,7 @@ class Fields {
 
     bool has(const std::string& key) const { return object_.contains(key) && !object_.at(key).is_null(); }
 
-    const Json& at(const std::string& key) const {
+    const ParsedJson& at(const std::string& key) const {
         if (!object_.contains(key)) refuse(place(key), "is missing");
         return object_.at(key);
     }
@@ -70,7 +72,7 @@ class Fields {
     }
     /// A whole number from 0 to `most`.
     std::uint64_t whole(const std::string& key, std::uint64_t most) const {
-        const Json& value = at(key);
+        const ParsedJson& value = at(key);
         if (!value.is_number_integer() || (!value.is_number_unsigned() && value.get<std::int64_t>() < 0) ||
             value.get<std::uint64_t>() > most) {
             refuse(place(key), fmt::format("is no whole number from 0 to {}", most));
@@ -80,13 +82,13 @@ class Fields {
     Index count(const std::string& key) const { return static_cast<Index>(whole(key, std::uint64_t{1} << 53)); }
     int small(const std::string& key) const { return static_cast<int>(whole(key, std::numeric_limits<int>::max())); }
 
-    const Json& list(const std::string& key) const {
+    const ParsedJson& list(const std::string& key) const {
         if (!at(key).is_array()) refuse(place(key), "is no list");
         return at(key);
     }
     std::vector<std::string> texts(const std::string& key) const {
         std::vector<std::string> result;
-        for (const Json& entry : list(key)) {
+        for (const ParsedJson& entry : list(key)) {
             if (!entry.is_string()) refuse(place(key), "holds something that is no text");
             result.push_back(entry.get<std::string>());
         }
@@ -108,45 +110,51 @@ class Fields {
     template <class Read>
     void each(const std::string& key, Read read) const {
         std::size_t number = 0;
-        for (const Json& entry : list(key)) read(Fields(entry, file_, fmt::format("{}[{}]", place(key), ++number)));
+        for (const ParsedJson& entry : list(key))
+            read(Fields(entry, file_, fmt::format("{}[{}]", place(key), ++number)));
     }
 
   private:
     std::string place(const std::string& key) const { return path_.empty() ? key : fmt::format("{}.{}", path_, key); }
 
-    double number_of(const Json& value, const std::string& where) const {
+    double number_of(const ParsedJson& value, const std::string& where) const {
         if (!value.is_number()) refuse(where, "holds something that is no number");
         const double result = value.get<double>();
         if (!std::isfinite(result)) refuse(where, "holds a number that is too large");
         return result;
     }
-    Vector vector_of(const Json& values, const std::string& where) const {
+    Vector vector_of(const ParsedJson& values, const std::string& where) const {
         if (!values.is_array()) refuse(where, "is no list of numbers");
         Vector result(static_cast<Index>(values.size()));
         Index i = 0;
-        for (const Json& value : values) result[i++] = number_of(value, where);
+        for (const ParsedJson& value : values) result[i++] = number_of(value, where);
         return result;
     }
     template <class Length>
     Matrix filled(const std::string& key, Index rows, Index columns, Length length) const {
-        const Json& content = list(key);
+        const ParsedJson& content = list(key);
         if (static_cast<Index>(content.size()) != rows) {
             refuse(place(key), fmt::format("has {} rows, not {}", content.size(), rows));
         }
-        Matrix result = Matrix::Zero(rows, columns);
+        // Before anything is made of that size: many rows of nothing are a small file.
         Index row = 0;
-        for (const Json& entry : content) {
-            const Vector values = vector_of(entry, place(key));
-            if (values.size() != length(row)) {
-                refuse(place(key),
-                       fmt::format("has {} numbers in row {}, not {}", values.size(), row + 1, length(row)));
+        for (const ParsedJson& entry : content) {
+            if (!entry.is_array()) refuse(place(key), "is no list of lists of numbers");
+            const auto count = static_cast<Index>(entry.size());
+            if (count != length(row++)) {
+                refuse(place(key), fmt::format("has {} numbers in row {}, not {}", count, row, length(row - 1)));
             }
+        }
+        Matrix result = Matrix::Zero(rows, columns);
+        row = 0;
+        for (const ParsedJson& entry : content) {
+            const Vector values = vector_of(entry, place(key));
             result.row(row++).head(values.size()) = values.transpose();
         }
         return result;
     }
 
-    const Json& object_;
+    const ParsedJson& object_;
     std::string file_;
     std::string path_;
 };

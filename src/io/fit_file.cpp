@@ -1,4 +1,5 @@
 #include "data/files.hpp"
+#include "data/messages.hpp"
 #include "io/records.hpp"
 
 #include <lrvb/io/fit_file.hpp>
@@ -76,14 +77,15 @@ State FitFile::state(const Layout& layout) const {
     for (Index j = 0; j < layout.variable_count(); ++j) {
         const ParameterRecord& record = parameters[static_cast<std::size_t>(j)];
         const VariableInfo& info = layout[j];
-        if (record.name != info.name || record.natural.size() != info.size) refuse(record.name + " is another");
+        if (record.name != info.name || record.natural.size() != info.size)
+            refuse(detail::printable(record.name) + " is another");
         layout.segment(result.natural, j) = record.natural;
         layout.segment(result.mean, j) = record.mean;
         result.clamped.push_back(record.clamped);
         if (record.clamped) continue;
         const std::string error =
             std::visit([&](const auto& family) { return family.domain_error(record.natural); }, info.family);
-        if (!error.empty()) refuse(record.name + ": " + error);
+        if (!error.empty()) refuse(detail::printable(record.name) + ": " + error);
     }
     return result;
 }
@@ -118,10 +120,10 @@ void write_fit(const std::string& path, const FitFile& fit) {
 }
 
 FitFile parse_fit(const std::string& text, const std::string& name) {
-    Json json;
+    detail::ParsedJson json;
     try {
-        json = Json::parse(text);
-    } catch (const Json::exception&) {
+        json = detail::ParsedJson::parse(text);
+    } catch (const detail::ParsedJson::exception&) {
         throw std::runtime_error(fmt::format(
             "{} is no fit file of lrvb, or it is damaged: it is not JSON; make it again with 'lrvb fit'", name));
     }

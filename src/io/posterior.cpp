@@ -1,3 +1,4 @@
+#include "data/messages.hpp"
 #include "io/posterior_parts.hpp"
 
 #include <lrvb/io/posterior.hpp>
@@ -58,12 +59,13 @@ std::vector<Index> Posterior::select(const std::vector<std::string>& names) cons
         if (chosen.size() > before) continue;
         std::vector<std::string> bases;
         for (const PosteriorVariable& variable : variables) {
-            if (bases.empty() || bases.back() != base_of(variable.name)) bases.push_back(base_of(variable.name));
+            const std::string base = detail::printable(base_of(variable.name));
+            if (bases.empty() || bases.back() != base) bases.push_back(base);
         }
         std::sort(bases.begin(), bases.end());
         bases.erase(std::unique(bases.begin(), bases.end()), bases.end());
-        throw std::invalid_argument(fmt::format(
-            "there is no variable '{}': ask for one of {}, with an index or without", name, fmt::join(bases, ", ")));
+        throw std::invalid_argument(fmt::format("there is no variable {}: ask for one of {}, with an index or without",
+                                                detail::shown(name), fmt::join(bases, ", ")));
     }
     return chosen;
 }

@@ -1,0 +1,45 @@
+// Every file of the fuzzers' corpus, those that once broke something among them, through the checks of the fuzzers.
+
+#include "checks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lrvb {
+namespace {
+
+struct Corpus {
+    std::string kind;
+    void (*check)(std::string_view);
+};
+
+class FuzzCorpus : public ::testing::TestWithParam<Corpus> {};
+
+TEST_P(FuzzCorpus, BreaksNoPromise) {
+    std::vector<std::filesystem::path> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(LRVB_CORPUS_DIR "/" + GetParam().kind)) {
+        paths.push_back(entry.path());
+    }
+    ASSERT_FALSE(paths.empty());
+    std::sort(paths.begin(), paths.end());
+    for (const std::filesystem::path& path : paths) {
+        std::ifstream file(path, std::ios::binary);
+        const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+        EXPECT_NO_THROW(GetParam().check(bytes)) << path;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kept, FuzzCorpus,
+                         ::testing::Values(Corpus{"csv", &fuzz::check_csv}, Corpus{"fit", &fuzz::check_fit},
+                                           Corpus{"npy", &fuzz::check_npy}),
+                         [](const auto& corpus) { return corpus.param.kind; });
+
+}  // namespace
+}  // namespace lrvb
