@@ -18,14 +18,16 @@ test: build/release/build.ninja
 	@ctest --preset release
 
 picture: build/release/build.ninja
-	@cmake --build --preset release --target picture
+	@cmake --build --preset release --target picture leverage_picture
 	@build/release/examples/picture data > docs/sd_picture.svg.part && mv docs/sd_picture.svg.part docs/sd_picture.svg
+	@build/release/examples/leverage_picture > docs/leverage_picture.svg.part && mv docs/leverage_picture.svg.part docs/leverage_picture.svg
 
 bench: build/release/build.ninja
 	@cmake --build --preset release
 	@build/release/bench/csv
 	@build/release/bench/scale
 	@build/release/bench/mixture
+	@build/release/bench/leverage
 
 asan: build/asan/build.ninja
 	@cmake --build --preset asan

@@ -222,7 +222,8 @@ double rank_correlation(const Vector& a, const Vector& b) {
     return left.dot(right) / (left.norm() * right.norm());
 }
 
-void compare_deletions(const Matrix& rows, Index components, const std::vector<std::string>& names) {
+/// `allowed`: how far the prediction may be off, relatively, for the five rows that move a variable most.
+void compare_deletions(const Matrix& rows, Index components, const std::vector<std::string>& names, double allowed) {
     Refitted data(rows, components);
     const LinearResponse response = data.response();
     const Matrix predicted =
@@ -241,18 +242,20 @@ void compare_deletions(const Matrix& rows, Index components, const std::vector<s
         std::printf("dropping rows, %-10s rank correlation %.5f, top five off by at most %.1f %%\n",
                     names[static_cast<std::size_t>(v)].c_str(), correlation, 100.0 * worst);
         EXPECT_GT(correlation, 0.99) << names[static_cast<std::size_t>(v)];
-        EXPECT_LT(worst, 0.1) << names[static_cast<std::size_t>(v)];
+        EXPECT_LT(worst, allowed) << names[static_cast<std::size_t>(v)];
     }
 }
 
+// Where the components meet, a single row of 272 moves the boundary between them, and the first order is off by a third
+// for one of the five: docs/influence.md shows it.
 TEST(CaseWeights, ForetellWhatDroppingARowOfOldFaithfulDoes) {
     compare_deletions(test::read_column("old_faithful.csv", "eruptions"), 2,
-                      {"log_pi[1]", "mu[1]", "mu[2]", "log_tau[1]", "log_tau[2]"});
+                      {"log_pi[1]", "mu[1]", "mu[2]", "log_tau[1]", "log_tau[2]"}, 0.35);
 }
 
 TEST(CaseWeights, ForetellWhatDroppingARowOfThreeComponentsDoes) {
-    compare_deletions(test::read_column("mixture3.csv", "x"), 3,
-                      {"log_pi[1]", "mu[1]", "mu[2]", "mu[3]", "log_tau[1]"});
+    compare_deletions(test::read_column("mixture3.csv", "x"), 3, {"log_pi[1]", "mu[1]", "mu[2]", "mu[3]", "log_tau[1]"},
+                      0.05);
 }
 
 RegressionDesign motor_cars() {
