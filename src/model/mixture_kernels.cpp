@@ -136,6 +136,39 @@ SoftmaxSums Softmax(double* scores, const double* weights, std::size_t rows, std
     return {hn::GetLane(hn::SumOfLanes(d, log_sum)), hn::GetLane(hn::SumOfLanes(d, magnitude))};
 }
 
+double LogSum(const double* scores, const double* weights, std::size_t rows, std::size_t components) {
+    const Lanes d;
+    Batch sum = hn::Zero(d);
+    Batch product = hn::Set(d, 1.0);
+    constexpr int kFactors = 16;  // as in Softmax
+    int factors = 0;
+    for (std::size_t i = 0; i < rows; i += hn::Lanes(d)) {
+        Batch largest = hn::LoadU(d, scores + i);
+        for (std::size_t k = 1; k < components; ++k) {
+            largest = hn::Max(largest, hn::LoadU(d, scores + k * kBlockRows + i));
+        }
+        Batch total = hn::Zero(d);
+        for (std::size_t k = 0; k < components; ++k) {
+            total = hn::Add(total, hn::Exp(d, hn::Sub(hn::LoadU(d, scores + k * kBlockRows + i), largest)));
+        }
+        const auto inside = hn::FirstN(d, rows - i);
+        largest = hn::IfThenElseZero(inside, largest);
+        total = hn::IfThenElse(inside, total, hn::Set(d, 1.0));
+        if (weights != nullptr) {
+            sum = hn::MulAdd(hn::LoadU(d, weights + i), hn::Add(largest, hn::Log(d, total)), sum);
+            continue;
+        }
+        sum = hn::Add(sum, largest);
+        product = hn::Mul(product, total);
+        if (++factors == kFactors) {
+            sum = hn::Add(sum, hn::Log(d, product));
+            product = hn::Set(d, 1.0);
+            factors = 0;
+        }
+    }
+    return hn::GetLane(hn::SumOfLanes(d, hn::Add(sum, hn::Log(d, product))));
+}
+
 void AddDiagonalMoments(const double* responsibilities, const double* weights, const double* x, std::size_t rows,
                         std::size_t columns, const double* origin, double* sums) {
     const Lanes d;
@@ -274,6 +307,7 @@ HWY_EXPORT(Centre);
 HWY_EXPORT(DiagonalScores);
 HWY_EXPORT(FullScores);
 HWY_EXPORT(Softmax);
+HWY_EXPORT(LogSum);
 HWY_EXPORT(AddDiagonalMoments);
 HWY_EXPORT(AddPairMoments);
 HWY_EXPORT(Multiply);
@@ -296,6 +330,10 @@ void full_scores(const double* y, std::size_t rows, std::size_t columns, double 
 
 SoftmaxSums softmax(double* scores, const double* weights, std::size_t rows, std::size_t components) {
     return HWY_DYNAMIC_DISPATCH(Softmax)(scores, weights, rows, components);
+}
+
+double log_sum(const double* scores, const double* weights, std::size_t rows, std::size_t components) {
+    return HWY_DYNAMIC_DISPATCH(LogSum)(scores, weights, rows, components);
 }
 
 void add_diagonal_moments(const double* responsibilities, const double* weights, const double* x, std::size_t rows,

@@ -28,6 +28,9 @@ struct SoftmaxSums {
 /// Scores to responsibilities, in place; rows beyond `rows` get zero.
 SoftmaxSums softmax(double* scores, const double* weights, std::size_t rows, std::size_t components);
 
+/// Σ w log Σ_k exp score, and nothing else: the scores stay as they are.
+double log_sum(const double* scores, const double* weights, std::size_t rows, std::size_t components);
+
 /// Adds Σ w r, Σ w r y_p and Σ w r y_p², y = x − origin, to sums[0], sums[1 + p] and sums[1 + columns + p].
 void add_diagonal_moments(const double* responsibilities, const double* weights, const double* x, std::size_t rows,
                           std::size_t columns, const double* origin, double* sums);

@@ -3,6 +3,7 @@
 #include "model/mixture_data.hpp"
 #include "model/mixture_pass.hpp"
 #include "model/mixture_rows.hpp"
+#include "model/parallel.hpp"
 
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/model/mixture_model.hpp>
@@ -394,6 +395,21 @@ Expansion MixtureModel::expand(const Vector& mean, Order order) const {
 
 Expansion MixtureModel::expand_at(const State& state, Order order) const {
     return implementation_->expand(state.mean, implementation_->parts.point_at(state), order);
+}
+
+Vector MixtureModel::log_joint(const Matrix& statistics, int threads) const {
+    const Implementation& self = *implementation_;
+    detail::require_size("log_joint", "a column of statistics", statistics.rows(), layout().size());
+    std::vector<detail::MixtureScores> scores(static_cast<std::size_t>(statistics.cols()));
+    const int score_threads = statistics.cols() < 64 ? 1 : threads;  // fewer are not worth waking a thread for
+    detail::in_parallel(score_threads, statistics.cols(), [&](Index i) {
+        detail::MixtureComponents::Point point = self.parts.point_at(Vector(statistics.col(i)));
+        for (detail::MixtureComponents::Component& component : point) component.variance.setZero();
+        scores[static_cast<std::size_t>(i)] = self.parts.scores(point);
+    });
+    ++self.passes;
+    const Vector sums = detail::log_sums(*self.source, self.data.rows, self.data.format, scores, threads);
+    return (statistics.transpose() * self.natural + sums).array() + self.constant;
 }
 
 const std::vector<std::string>& MixtureModel::hyperparameters() const {

@@ -216,6 +216,32 @@ PassSums mixture_pass(RowSource& source, Index rows, const RowFormat& format, co
     return Pass(format, scores, pair_origins, options)(source, rows);
 }
 
+Vector log_sums(RowSource& source, Index rows, const RowFormat& format, const std::vector<MixtureScores>& scores,
+                int threads) {
+    constexpr Index kSets = 32;            // a task: enough to pay for loading its blocks
+    constexpr Index kChunk = 64 * kBlock;  // rows
+    const Index count = static_cast<Index>(scores.size());
+    Vector sums = Vector::Zero(count);
+    if (count == 0) return sums;
+    const auto components = static_cast<std::size_t>(scores.front().constants.size());
+    for_each_chunk(source, format.width(), rows, kChunk, [&](const double* first, Index chunk_rows) {
+        in_parallel(threads, (count + kSets - 1) / kSets, [&](Index task) {
+            BlockWork work(format);
+            Block block(format, components);
+            const Index end = std::min(count, (task + 1) * kSets);
+            for (Index begin = 0; begin < chunk_rows; begin += kBlock) {
+                const auto size = static_cast<std::size_t>(std::min(kBlock, chunk_rows - begin));
+                work.load(first + begin * format.width(), size, block);
+                for (Index i = task * kSets; i < end; ++i) {
+                    work.score(scores[static_cast<std::size_t>(i)], size, block);
+                    sums[i] += log_sum(block.responsibilities.data(), block.weights_or_null(), size, components);
+                }
+            }
+        });
+    });
+    return sums;
+}
+
 Matrix scores_of(const Matrix& standardised, const RowFormat& format, const MixtureScores& scores) {
     const Index components = scores.constants.size();
     Matrix result(standardised.rows(), components);

@@ -59,6 +59,11 @@ struct PassOptions {
 PassSums mixture_pass(RowSource& source, Index rows, const RowFormat& format, const MixtureScores& scores,
                       const Matrix& pair_origins, const PassOptions& options);
 
+/// Σ w log Σ_k exp ρ_k for each of many sets of scores in one pass: a block of rows stays in cache while all of a
+/// task's sets are summed over it. Every sum is taken in the order of the rows.
+Vector log_sums(RowSource& source, Index rows, const RowFormat& format, const std::vector<MixtureScores>& scores,
+                int threads);
+
 /// The scores of standardised rows: rows × components.
 Matrix scores_of(const Matrix& standardised, const RowFormat& format, const MixtureScores& scores);
 

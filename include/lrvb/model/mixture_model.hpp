@@ -75,6 +75,7 @@ class LRVB_EXPORT MixtureModel final : public RowModel {
     Expansion sweep(State& state) const override;
     Expansion expand(const Vector& mean, Order order) const override;
     Expansion expand_at(const State& state, Order order) const override;
+    Vector log_joint(const Matrix& statistics, int threads) const override;
     const std::vector<std::string>& hyperparameters() const override;
     Vector hyperparameter_gradient(const Vector& mean, Index hyperparameter) const override;
     /// The columns.

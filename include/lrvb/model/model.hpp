@@ -75,6 +75,12 @@ class LRVB_EXPORT Model {
     /// variance E[μ²] − (Eμ)² is in the naturals, but no longer in the means.
     virtual Expansion expand_at(const State& state, Order order) const { return expand(state.mean, order); }
 
+    /// log p(x, θ) at values θ, each given by its stacked statistics T(θ) as a column: local variables are summed out,
+    /// and densities are with respect to Lebesgue measure, as those of the families are. A value has no spread, so this
+    /// is L itself at m = T(θ), which is the default; a model with many rows overrides it, to look at them once for
+    /// many values. The same bits for any number of threads.
+    virtual Vector log_joint(const Matrix& statistics, int threads) const;
+
     /// Names of the hyperparameters α that the sensitivity can be asked for.
     virtual const std::vector<std::string>& hyperparameters() const = 0;
 

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <lrvb/export.hpp>
+#include <lrvb/sample/log_density.hpp>
+
+#include <cstdint>
+
+/// Importance sampling: draws from a proposal that is near the target, weighted by how much more of the target than of
+/// the proposal there is at each.
+///
+/// The proposal is a multivariate Student t with the location and the scale of an approximation. Its tails are heavier
+/// than a normal's, so a scale that is somewhat too small still leaves weights with a variance. Weights are
+/// Pareto-smoothed. Where k̂ says that they cannot be trusted, a further round takes its location and scale from the
+/// weighted draws; the round with the lowest k̂ is the answer.
+///
+/// It can fail: in some dozens of dimensions few draws carry all the weight, which k̂ and the effective sample size
+/// tell; and of several modes it sees only those that the proposal reaches, which nothing tells. For mixtures that is
+/// as wanted: one labelling of the components.
+namespace lrvb {
+
+struct ImportanceOptions {
+    Index draws = 4000;
+    /// Degrees of freedom of the Student t.
+    double dof = 7.0;
+    /// At most so many rounds: a second and third only where the one before was poor.
+    int rounds = 3;
+    std::uint64_t seed = 1;
+    /// Changes no bit of the answer: every draw has a random stream of its own.
+    int threads = 1;
+};
+
+struct ImportanceSample {
+    Matrix points;        // one draw a column
+    Vector log_density;   // of the target, as it gives it; −∞ where it gave no number
+    Vector log_proposal;  // normalised
+    Vector log_weights;   // Pareto-smoothed; their exponentials add up to one
+    double k_hat = 0.0;
+    double ess = 0.0;
+    /// log ∫ of the target: the log evidence, where the target is a joint density.
+    double log_integral = 0.0;
+    int rounds = 0;
+
+    /// k̂ is below the threshold for so many draws.
+    bool reliable() const;
+};
+
+/// Throws std::invalid_argument for a covariance that is not positive definite, and for a density that is zero, or not
+/// a number, at every draw.
+LRVB_EXPORT ImportanceSample importance_sample(const LogDensity& density, const NormalApproximation& approximation,
+                                               const ImportanceOptions& options = {});
+
+/// Mean and covariance of weighted points, one a column.
+LRVB_EXPORT NormalApproximation weighted_moments(const Matrix& points, const Vector& log_weights);
+
+}  // namespace lrvb

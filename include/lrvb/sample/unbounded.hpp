@@ -1,0 +1,52 @@
+#pragma once
+
+#include <lrvb/export.hpp>
+#include <lrvb/model/model.hpp>
+#include <lrvb/response/linear_response.hpp>
+#include <lrvb/sample/log_density.hpp>
+
+#include <vector>
+
+/// The variables of a model on a scale where they are unbounded, as samplers want them. A point u stacks, variable by
+/// variable in the layout's order, those that are not clamped:
+///
+///     Normal, MvNormal   x                          |dx/du| = 1
+///     Gamma              log τ                      |dτ/du| = τ
+///     Beta               logit p                    |dp/du| = p(1 − p)
+///     Dirichlet          log(π_k/π_K), k < K        |dπ/du| = Π_k π_k
+///     Wishart            C with Λ = CCᵀ, lower,     |dΛ/du| = 2^P Π_i C_ii^(P − i + 2), i = 1 … P
+///                        row by row, its diagonal as logarithms
+///
+/// All are smooth and one to one, so a density in u is the density of the variables times the product of these.
+namespace lrvb {
+
+class LRVB_EXPORT UnboundedChart {
+  public:
+    /// `state` says which variables are clamped, and at what. Throws std::invalid_argument for a variable that is
+    /// discrete and not clamped, and where nothing is left to vary.
+    UnboundedChart(const Layout& layout, const State& state);
+
+    Index dimension() const { return dimension_; }
+
+    /// The stacked statistics T of the variables at a point; returns the log of the Jacobian.
+    double statistics(const VectorView& point, Eigen::Ref<Vector> stacked) const;
+
+    /// The linear response in this chart, by the delta method: exact but for Wishart variables, since all other
+    /// coordinates are linear in statistics. Their centre is the Cholesky factor of E Λ, scaled to have the determinant
+    /// exp E log det Λ.
+    NormalApproximation approximation(const LinearResponse& response) const;
+
+  private:
+    struct Part {
+        Index variable;
+        Index offset;  // in the point
+        Index size;
+    };
+
+    Layout layout_;
+    Vector mean_;  // of what is clamped, and where the approximation is centred
+    std::vector<Part> parts_;
+    Index dimension_ = 0;
+};
+
+}  // namespace lrvb

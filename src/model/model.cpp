@@ -1,0 +1,23 @@
+#include "family/validate.hpp"
+#include "model/parallel.hpp"
+
+#include <lrvb/model/model.hpp>
+
+#include <algorithm>
+
+namespace lrvb {
+
+Vector Model::log_joint(const Matrix& statistics, int threads) const {
+    detail::require_size("log_joint", "a column of statistics", statistics.rows(), layout().size());
+    constexpr Index kValues = 64;  // a task
+    const Index count = statistics.cols();
+    Vector values(count);
+    detail::in_parallel(threads, (count + kValues - 1) / kValues, [&](Index task) {
+        for (Index i = task * kValues; i < std::min(count, (task + 1) * kValues); ++i) {
+            values[i] = expand(statistics.col(i), Order::value).value;
+        }
+    });
+    return values;
+}
+
+}  // namespace lrvb

@@ -1,0 +1,115 @@
+#include "family/validate.hpp"
+
+#include <lrvb/sample/diagnostics.hpp>
+
+#include <boost/math/special_functions/erf.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <vector>
+
+namespace lrvb {
+
+namespace {
+
+Matrix halves(const Matrix& chains) {
+    const Index half = chains.rows() / 2;
+    Matrix result(half, 2 * chains.cols());
+    result << chains.topRows(half), chains.bottomRows(half);
+    return result;
+}
+
+double variance_of(const Vector& values) {
+    return (values.array() - values.mean()).square().sum() / static_cast<double>(values.size() - 1);
+}
+
+struct Variances {
+    double within = 0.0;
+    double total = 0.0;
+};
+
+Variances variances_of(const Matrix& chains) {
+    Variances result;
+    for (Index c = 0; c < chains.cols(); ++c) result.within += variance_of(chains.col(c));
+    result.within /= static_cast<double>(chains.cols());
+    const double draws = static_cast<double>(chains.rows());
+    result.total = result.within * (draws - 1.0) / draws + variance_of(chains.colwise().mean());
+    return result;
+}
+
+// Each draw becomes the normal quantile of its rank among all; draws that are equal share theirs.
+Matrix rank_normalised(const Matrix& chains) {
+    const Index count = chains.size();
+    std::vector<Index> order(static_cast<std::size_t>(count));
+    std::iota(order.begin(), order.end(), Index{0});
+    const auto at = [&](Index i) { return chains.data()[order[static_cast<std::size_t>(i)]]; };
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return chains.data()[a] < chains.data()[b]; });
+    Matrix result(chains.rows(), chains.cols());
+    for (Index begin = 0; begin < count;) {
+        Index end = begin + 1;
+        while (end < count && at(end) == at(begin)) ++end;
+        const double rank = 0.5 * static_cast<double>(begin + 1 + end);
+        const double probability = (rank - 0.375) / (static_cast<double>(count) + 0.25);
+        const double quantile = std::numbers::sqrt2 * boost::math::erf_inv(2.0 * probability - 1.0);
+        for (; begin < end; ++begin) result.data()[order[static_cast<std::size_t>(begin)]] = quantile;
+    }
+    return result;
+}
+
+double r_hat(const Matrix& chains) {
+    const Variances variances = variances_of(chains);
+    return variances.total > 0.0 ? std::sqrt(variances.total / variances.within) : 1.0;
+}
+
+double median_of(const Matrix& values) {
+    std::vector<double> sorted(values.data(), values.data() + values.size());
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    return *middle;
+}
+
+void require_chains(std::string_view who, const Matrix& chains) {
+    detail::require_at_least(who, "number of chains", chains.cols(), 1);
+    detail::require_at_least(who, "draws of a chain", chains.rows(), 8);
+    if (!chains.allFinite()) throw std::invalid_argument(fmt::format("{}: a draw is not a finite number", who));
+}
+
+}  // namespace
+
+double effective_sample_size(const Matrix& chains) {
+    require_chains("effective_sample_size", chains);
+    const Matrix split = halves(chains);
+    const Matrix centred = split.rowwise() - split.colwise().mean();
+    const Index draws = split.rows();
+    const Variances variances = variances_of(split);
+    const double count = static_cast<double>(split.size());
+    if (!(variances.total > 0.0)) return count;
+    const auto correlation = [&](Index lag) {
+        const double covariance =
+            centred.topRows(draws - lag).cwiseProduct(centred.bottomRows(draws - lag)).sum() / count;
+        const double within = variances.within * static_cast<double>(draws - 1) / static_cast<double>(draws);
+        return 1.0 - (within - covariance) / variances.total;
+    };
+    // τ = −1 + 2 Σ (ρ_2t + ρ_2t+1).
+    double sum = 0.0;
+    double before = 1.0 + correlation(1);
+    for (Index lag = 0; lag + 1 < draws; lag += 2) {
+        const double pair = lag == 0 ? before : std::min(before, correlation(lag) + correlation(lag + 1));
+        if (!(pair > 0.0)) break;
+        sum += pair;
+        before = pair;
+    }
+    const double time = std::max(2.0 * sum - 1.0, 1.0 / std::log10(count));
+    return count / time;
+}
+
+double split_r_hat(const Matrix& chains) {
+    require_chains("split_r_hat", chains);
+    const Matrix split = halves(chains);
+    const Matrix folded = (split.array() - median_of(split)).abs();
+    return std::max(r_hat(rank_normalised(split)), r_hat(rank_normalised(folded)));
+}
+
+}  // namespace lrvb

@@ -1,0 +1,112 @@
+#include "family/validate.hpp"
+
+#include <lrvb/sample/pareto.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace lrvb {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr Index kShortestTail = 5;
+
+void require_ratios(const Vector& log_ratios) {
+    detail::require_at_least("pareto_smooth", "number of ratios", log_ratios.size(), 1);
+    for (Index i = 0; i < log_ratios.size(); ++i) {
+        if (std::isnan(log_ratios[i]) || log_ratios[i] == kInfinity) {
+            throw std::invalid_argument(
+                fmt::format("pareto_smooth: log ratio {} is {}, but must be finite, or −∞ for a ratio of zero", i + 1,
+                            log_ratios[i]));
+        }
+    }
+    if (log_ratios.maxCoeff() == -kInfinity) {
+        throw std::invalid_argument("pareto_smooth: all ratios are zero, so no draw is one of the target's");
+    }
+}
+
+// The quantile of the generalised Pareto distribution.
+double quantile(const ParetoFit& fit, double probability) {
+    const double exponential = -std::log1p(-probability);
+    return std::abs(fit.k) < 1e-12 ? fit.sigma * exponential : fit.sigma * std::expm1(fit.k * exponential) / fit.k;
+}
+
+void normalise(ParetoSmoothed& result) {
+    const double largest = result.log_weights.maxCoeff();
+    const Vector weights = (result.log_weights.array() - largest).exp();
+    result.log_weights.array() -= largest + std::log(weights.sum());
+    result.ess = weights.sum() * weights.sum() / weights.squaredNorm();
+}
+
+}  // namespace
+
+double pareto_threshold(Index draws) {
+    return std::min(1.0 - 1.0 / std::log10(static_cast<double>(draws)), 0.7);
+}
+
+// The posterior mean of θ = −k/σ over a grid of quantiles of its prior, by the profile likelihood; k follows from it.
+ParetoFit fit_pareto(const Vector& ascending) {
+    const Index count = ascending.size();
+    detail::require_at_least("fit_pareto", "number of values", count, kShortestTail);
+    const Index grid = 30 + static_cast<Index>(std::sqrt(static_cast<double>(count)));
+    const double quartile = ascending[static_cast<Index>(std::floor(static_cast<double>(count) / 4.0 + 0.5)) - 1];
+    const double largest = ascending[count - 1];
+    const auto mean_log = [&](double theta) { return (-theta * ascending.array()).log1p().mean(); };
+    Vector theta(grid);
+    Vector likelihood(grid);
+    for (Index j = 0; j < grid; ++j) {
+        const double at = static_cast<double>(j) + 0.5;
+        theta[j] = 1.0 / largest + (1.0 - std::sqrt(static_cast<double>(grid) / at)) / (3.0 * quartile);
+        const double k = mean_log(theta[j]);
+        likelihood[j] = static_cast<double>(count) * (std::log(-theta[j] / k) - k - 1.0);
+    }
+    const Vector weights = (likelihood.array() - likelihood.maxCoeff()).exp();
+    const double best = theta.dot(weights) / weights.sum();
+    const double k = mean_log(best);
+    return {k, -k / best};
+}
+
+ParetoSmoothed pareto_smooth(const Vector& log_ratios) {
+    require_ratios(log_ratios);
+    const Index count = log_ratios.size();
+    ParetoSmoothed result;
+    result.log_weights = log_ratios.array() - log_ratios.maxCoeff();
+    std::vector<Index> order(static_cast<std::size_t>(count));
+    std::iota(order.begin(), order.end(), Index{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](Index a, Index b) { return result.log_weights[a] < result.log_weights[b]; });
+
+    const double draws = static_cast<double>(count);
+    const Index tail =
+        std::min(static_cast<Index>(std::ceil(std::min(0.2 * draws, 3.0 * std::sqrt(draws)))), count - 1);
+    const auto in_order = [&](Index rank) { return result.log_weights[order[static_cast<std::size_t>(rank)]]; };
+    const Index first = count - tail;
+    if (tail < kShortestTail || in_order(count - kShortestTail) == -kInfinity) {
+        result.k_hat = kInfinity;
+    } else if (in_order(first - 1) == in_order(count - 1)) {
+        result.k_hat = -kInfinity;
+    } else {
+        const double cutoff = std::exp(in_order(first - 1));
+        Vector excess(tail);
+        // A tail with ties at the cutoff would have a logarithm of zero in its likelihood.
+        for (Index i = 0; i < tail; ++i) {
+            excess[i] = std::max(std::exp(in_order(first + i)) - cutoff, std::numeric_limits<double>::min());
+        }
+        ParetoFit fit = fit_pareto(excess);
+        const double size = static_cast<double>(tail);
+        fit.k = (fit.k * size + 0.5 * 10.0) / (size + 10.0);
+        result.k_hat = fit.k;
+        for (Index i = 0; i < tail && std::isfinite(fit.k); ++i) {
+            const double smoothed = quantile(fit, (static_cast<double>(i) + 0.5) / size) + cutoff;
+            result.log_weights[order[static_cast<std::size_t>(first + i)]] = std::min(0.0, std::log(smoothed));
+        }
+    }
+    normalise(result);
+    return result;
+}
+
+}  // namespace lrvb

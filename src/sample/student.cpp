@@ -1,0 +1,41 @@
+#include "sample/student.hpp"
+
+#include "family/validate.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace lrvb::detail {
+
+StudentProposal::StudentProposal(const NormalApproximation& approximation, double dof)
+    : location_(approximation.mean), dof_(dof) {
+    require_positive("Student proposal", "dof", dof);
+    require_finite("Student proposal", "mean", approximation.mean);
+    const Index dimension = location_.size();
+    require_at_least("Student proposal", "dimension", dimension, 1);
+    require_size("Student proposal", "rows of the covariance", approximation.covariance.rows(), dimension);
+    require_size("Student proposal", "columns of the covariance", approximation.covariance.cols(), dimension);
+    const Eigen::LLT<Matrix> cholesky(approximation.covariance);
+    if (cholesky.info() != Eigen::Success || !approximation.covariance.allFinite()) {
+        throw std::invalid_argument("Student proposal: the covariance is not a positive definite matrix");
+    }
+    factor_ = cholesky.matrixL();
+    const double size = static_cast<double>(dimension);
+    constant_ = std::lgamma(0.5 * (dof + size)) - std::lgamma(0.5 * dof) -
+                0.5 * size * std::log(dof * std::numbers::pi) - factor_.diagonal().array().log().sum();
+}
+
+Vector StudentProposal::draw(Random& random) const {
+    const Vector shape = factor_.triangularView<Eigen::Lower>() * standard_normals(location_.size(), random);
+    const double log_chi_square = std::numbers::ln2 + random.log_gamma(0.5 * dof_);
+    const double stretch = std::exp(0.5 * (std::log(dof_) - log_chi_square));
+    return location_ + stretch * shape;
+}
+
+double StudentProposal::log_density(const VectorView& point) const {
+    const Vector whitened = factor_.triangularView<Eigen::Lower>().solve(point - location_);
+    const double size = static_cast<double>(location_.size());
+    return constant_ - 0.5 * (dof_ + size) * std::log1p(whitened.squaredNorm() / dof_);
+}
+
+}  // namespace lrvb::detail

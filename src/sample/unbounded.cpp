@@ -1,0 +1,217 @@
+#include "family/validate.hpp"
+
+#include <lrvb/family/symmetric.hpp>
+#include <lrvb/sample/unbounded.hpp>
+
+#include <Eigen/Cholesky>
+
+#include <cmath>
+#include <numbers>
+
+namespace lrvb {
+
+namespace {
+
+using Stacked = Eigen::Ref<Vector>;
+
+// Coordinates of a family; 0 where it is discrete.
+struct SizeOf {
+    Index operator()(const family::Normal&) const { return 1; }
+    Index operator()(const family::MvNormal& normal) const { return normal.dimension(); }
+    Index operator()(const family::Gamma&) const { return 1; }
+    Index operator()(const family::Wishart& wishart) const { return half_size(wishart.dimension()); }
+    Index operator()(const family::Dirichlet& dirichlet) const { return dirichlet.size() - 1; }
+    Index operator()(const family::Beta&) const { return 1; }
+    Index operator()(const family::Bernoulli&) const { return 0; }
+    Index operator()(const family::Categorical&) const { return 0; }
+};
+
+// log(1/(1 + exp(−u))).
+double log_logistic(double u) {
+    return u > 0.0 ? -std::log1p(std::exp(-u)) : u - std::log1p(std::exp(u));
+}
+
+// From coordinates to statistics; returns the log Jacobian.
+struct ToStatistics {
+    const VectorView& u;
+    Stacked& t;
+
+    double operator()(const family::Normal&) const {
+        t[0] = u[0];
+        t[1] = u[0] * u[0];
+        return 0.0;
+    }
+    double operator()(const family::MvNormal&) const {
+        const Index dimension = u.size();
+        t.head(dimension) = u;
+        Index at = dimension;
+        for (Index i = 0; i < dimension; ++i) {
+            for (Index j = i; j < dimension; ++j) t[at++] = u[i] * u[j];
+        }
+        return 0.0;
+    }
+    double operator()(const family::Gamma&) const {
+        t[0] = std::exp(u[0]);
+        t[1] = u[0];
+        return u[0];
+    }
+    double operator()(const family::Wishart& wishart) const {
+        const Index dimension = wishart.dimension();
+        Matrix factor = Matrix::Zero(dimension, dimension);
+        double log_jacobian = static_cast<double>(dimension) * std::numbers::ln2;
+        double log_det = 0.0;
+        Index at = 0;
+        for (Index i = 0; i < dimension; ++i) {
+            for (Index j = 0; j < i; ++j) factor(i, j) = u[at++];
+            log_jacobian += static_cast<double>(dimension - i + 1) * u[at];
+            log_det += 2.0 * u[at];
+            factor(i, i) = std::exp(u[at++]);
+        }
+        t.head(t.size() - 1) = half_vector(factor * factor.transpose());
+        t[t.size() - 1] = log_det;
+        return log_jacobian;
+    }
+    double operator()(const family::Dirichlet& dirichlet) const {
+        const Index last = dirichlet.size() - 1;
+        t.head(last) = u;
+        t[last] = 0.0;
+        const double largest = t.maxCoeff();
+        t.array() -= largest + std::log((t.array() - largest).exp().sum());
+        return t.sum();
+    }
+    double operator()(const family::Beta&) const {
+        t[0] = log_logistic(u[0]);
+        t[1] = log_logistic(-u[0]);
+        return t[0] + t[1];
+    }
+    double operator()(const family::Bernoulli&) const { return 0.0; }
+    double operator()(const family::Categorical&) const { return 0.0; }
+};
+
+// Coordinates at the means of the statistics, and their derivatives in these.
+struct FromMeans {
+    VectorView mean;
+    Vector& centre;
+    Matrix& jacobian;  // coordinates × statistics
+
+    void operator()(const family::Normal&) const { first(); }
+    void operator()(const family::MvNormal&) const { first(); }
+    void operator()(const family::Gamma&) const {
+        centre[0] = mean[1];
+        jacobian(0, 1) = 1.0;
+    }
+    void operator()(const family::Wishart& wishart) const {
+        const Index dimension = wishart.dimension();
+        const Index last = mean.size() - 1;
+        const Matrix expected = symmetric_from_half(mean.head(last), dimension);
+        const Eigen::LLT<Matrix> cholesky(expected);
+        const Matrix factor = cholesky.matrixL();
+        const double log_det = 2.0 * factor.diagonal().array().log().sum();
+        const double log_scale = 0.5 * (mean[last] - log_det) / static_cast<double>(dimension);
+        const auto read = [&](const Matrix& lower, const auto& diagonal, auto write) {
+            Index at = 0;
+            for (Index i = 0; i < dimension; ++i) {
+                for (Index j = 0; j < i; ++j) write(at++, std::exp(log_scale) * lower(i, j));
+                write(at++, diagonal(i));
+            }
+        };
+        read(
+            factor, [&](Index i) { return std::log(factor(i, i)) + log_scale; },
+            [&](Index at, double value) { centre[at] = value; });
+        // dC = CΦ(C⁻¹ dΛ C⁻ᵀ), Φ the lower triangle with half the diagonal.
+        for (Index p = 0; p < dimension; ++p) {
+            for (Index q = p; q < dimension; ++q) {
+                Matrix change = Matrix::Zero(dimension, dimension);
+                change(p, q) = change(q, p) = 1.0;
+                factor.triangularView<Eigen::Lower>().solveInPlace(change);
+                Matrix whitened = change.transpose();
+                factor.triangularView<Eigen::Lower>().solveInPlace(whitened);
+                Matrix half = whitened.triangularView<Eigen::Lower>();
+                half.diagonal() *= 0.5;
+                const Matrix moved = factor * half;
+                const Index column = half_index(p, q, dimension);
+                read(
+                    moved, [&](Index i) { return moved(i, i) / factor(i, i); },
+                    [&](Index at, double value) { jacobian(at, column) = value; });
+            }
+        }
+    }
+    void operator()(const family::Dirichlet& dirichlet) const {
+        const Index last = dirichlet.size() - 1;
+        for (Index k = 0; k < last; ++k) difference(k, k, last);
+    }
+    void operator()(const family::Beta&) const { difference(0, 0, 1); }
+    void operator()(const family::Bernoulli&) const {}
+    void operator()(const family::Categorical&) const {}
+
+  private:
+    void first() const {
+        centre = mean.head(centre.size());
+        jacobian.leftCols(centre.size()).setIdentity();
+    }
+    void difference(Index at, Index left, Index right) const {
+        centre[at] = mean[left] - mean[right];
+        jacobian(at, left) = 1.0;
+        jacobian(at, right) = -1.0;
+    }
+};
+
+}  // namespace
+
+UnboundedChart::UnboundedChart(const Layout& layout, const State& state) : layout_(layout), mean_(state.mean) {
+    detail::require_size("UnboundedChart", "state", state.mean.size(), layout.size());
+    detail::require_size("UnboundedChart", "clamped", static_cast<Index>(state.clamped.size()),
+                         layout.variable_count());
+    for (Index j = 0; j < layout.variable_count(); ++j) {
+        if (state.clamped[static_cast<std::size_t>(j)]) continue;
+        const Index size = std::visit(SizeOf{}, layout[j].family);
+        if (size == 0) {
+            throw std::invalid_argument(fmt::format(
+                "UnboundedChart: variable '{}' is discrete, and has no unbounded scale: sum it out of the model",
+                layout[j].name));
+        }
+        parts_.push_back({j, dimension_, size});
+        dimension_ += size;
+    }
+    if (dimension_ == 0)
+        throw std::invalid_argument("UnboundedChart: every variable is fixed: there is nothing to draw");
+}
+
+double UnboundedChart::statistics(const VectorView& point, Eigen::Ref<Vector> stacked) const {
+    detail::require_size("statistics", "point", point.size(), dimension_);
+    detail::require_size("statistics", "stacked", stacked.size(), layout_.size());
+    stacked = mean_;
+    double log_jacobian = 0.0;
+    for (const Part& part : parts_) {
+        const VariableInfo& info = layout_[part.variable];
+        const VectorView own = point.segment(part.offset, part.size);
+        Eigen::Ref<Vector> segment = stacked.segment(info.offset, info.size);
+        log_jacobian += std::visit(ToStatistics{own, segment}, info.family);
+    }
+    return log_jacobian;
+}
+
+NormalApproximation UnboundedChart::approximation(const LinearResponse& response) const {
+    NormalApproximation result{Vector(dimension_), {}};
+    std::vector<Eigen::Triplet<double>> entries;
+    for (const Part& part : parts_) {
+        const VariableInfo& info = layout_[part.variable];
+        Vector centre(part.size);
+        Matrix jacobian = Matrix::Zero(part.size, info.size);
+        std::visit(FromMeans{mean_.segment(info.offset, info.size), centre, jacobian}, info.family);
+        result.mean.segment(part.offset, part.size) = centre;
+        for (Index s = 0; s < info.size; ++s) {
+            for (Index i = 0; i < part.size; ++i) {
+                if (jacobian(i, s) == 0.0) continue;
+                entries.emplace_back(static_cast<int>(info.offset + s), static_cast<int>(part.offset + i),
+                                     jacobian(i, s));
+            }
+        }
+    }
+    SparseMatrix weights(layout_.size(), dimension_);
+    weights.setFromTriplets(entries.begin(), entries.end());
+    result.covariance = response.covariance(Functionals(weights));
+    return result;
+}
+
+}  // namespace lrvb
