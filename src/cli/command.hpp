@@ -25,6 +25,7 @@ void add_fit_mixture(CLI::App& fit, Run& run);
 void add_fit_regression(CLI::App& fit, Run& run);
 void add_summary(CLI::App& program, Run& run);
 void add_covariance(CLI::App& program, Run& run);
+void add_check(CLI::App& program, Run& run);
 void add_predict(CLI::App& program, Run& run);
 void add_simulate_mixture(CLI::App& simulate, Run& run);
 void add_completion(CLI::App& program, Run& run);

@@ -88,7 +88,7 @@ void DataOptions::add_to(CLI::App& command) {
 }
 
 Data open_data(const DataOptions& options) {
-    std::vector<std::string> columns = split(options.columns);
+    std::vector<std::string> columns = options.column_names.empty() ? split(options.columns) : options.column_names;
     if (!options.weights.empty()) {
         if (!columns.empty()) {
             columns.push_back(options.weights);
@@ -132,6 +132,19 @@ Data open_data(const DataOptions& options) {
     data.source = opened.source;
     if (keep) data.source = std::make_shared<TableSource>(std::move(kept), data.record.name, opened.names);
     return data;
+}
+
+std::string checksum_of(const RegressionDesign& design) {
+    Checksum checksum;
+    checksum.add(design.y.data(), design.y.size());
+    checksum.add(design.columns.data(), design.columns.size());
+    return checksum.text();
+}
+
+void require_data_of(const FitFile& fit, const std::string& path, const std::string& checksum) {
+    if (checksum == fit.data.checksum) return;
+    throw std::runtime_error(fmt::format(
+        "{} does not hold the numbers that were fitted (those of {}): give the data of the fit", path, fit.data.name));
 }
 
 std::shared_ptr<RowSource> open_columns(const std::string& path, const std::vector<std::string>& columns,

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 /// The argument DATA and the options that say how it is read.
 namespace lrvb::cli {
@@ -15,6 +16,8 @@ namespace lrvb::cli {
 struct DataOptions {
     std::string path;
     std::string columns;
+    /// The same as a list, for names that may hold commas; if there are any, `columns` is not looked at.
+    std::vector<std::string> column_names = {};
     std::string weights;
     bool drop_missing = false;
 
@@ -40,6 +43,13 @@ struct Data {
 /// Reads the data once: up to a gigabyte of numbers stays in memory, more is streamed from the file whenever it is
 /// needed. Throws std::runtime_error for data that cannot be read.
 Data open_data(const DataOptions& options);
+
+/// The checksum of what a regression is fitted to: the response, then the columns of the design.
+std::string checksum_of(const RegressionDesign& design);
+
+/// Data for a fit that is already there must be those that it was fitted to: throws std::runtime_error where the
+/// checksums differ.
+void require_data_of(const FitFile& fit, const std::string& path, const std::string& checksum);
 
 /// These columns of a file, streamed as they are: for new rows.
 std::shared_ptr<RowSource> open_columns(const std::string& path, const std::vector<std::string>& columns,

@@ -66,13 +66,6 @@ std::optional<RegressionPrior> prior_of(const Options& options, const Regression
     return prior;
 }
 
-std::string checksum_of(const RegressionDesign& design) {
-    Checksum checksum;
-    checksum.add(design.y.data(), design.y.size());
-    checksum.add(design.columns.data(), design.columns.size());
-    return checksum.text();
-}
-
 int fit_regression(const Options& options) {
     const DataFrame frame = read_columns(options);
     const RegressionDesign design = regression_design(frame, frame.find(options.response), !options.no_intercept);

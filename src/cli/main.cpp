@@ -68,6 +68,7 @@ int run_program(int argc, char** argv) {
     lrvb::cli::add_fit_regression(fit, run);
     lrvb::cli::add_summary(program, run);
     lrvb::cli::add_covariance(program, run);
+    lrvb::cli::add_check(program, run);
     lrvb::cli::add_predict(program, run);
     CLI::App& simulate = add_group(program, "simulate", "Draw data from a model");
     lrvb::cli::add_simulate_mixture(simulate, run);
