@@ -1,7 +1,8 @@
 #pragma once
 
-/// Everything a user includes: families, data, models, the fit, the response and the fit file.
+/// Everything a user includes: families, data, models, the fit, the response, the fit file, samplers and the check.
 
+#include <lrvb/check/check.hpp>
 #include <lrvb/data/csv.hpp>
 #include <lrvb/data/frame.hpp>
 #include <lrvb/data/npy.hpp>
@@ -20,3 +21,11 @@
 #include <lrvb/model/regression_design.hpp>
 #include <lrvb/model/regression_model.hpp>
 #include <lrvb/response/linear_response.hpp>
+#include <lrvb/sample/diagnostics.hpp>
+#include <lrvb/sample/importance.hpp>
+#include <lrvb/sample/log_density.hpp>
+#include <lrvb/sample/metropolis.hpp>
+#include <lrvb/sample/mode.hpp>
+#include <lrvb/sample/model_density.hpp>
+#include <lrvb/sample/pareto.hpp>
+#include <lrvb/sample/unbounded.hpp>

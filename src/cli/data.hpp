@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 /// The argument DATA and the options that say how it is read.
 namespace lrvb::cli {

@@ -68,6 +68,7 @@ int run_program(int argc, char** argv) {
     lrvb::cli::add_fit_regression(fit, run);
     lrvb::cli::add_summary(program, run);
     lrvb::cli::add_covariance(program, run);
+    lrvb::cli::add_check(program, run);
     lrvb::cli::add_predict(program, run);
     lrvb::cli::add_leverage(program, run);
     lrvb::cli::add_influence(program, run);

@@ -171,6 +171,10 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
                          ratio(row.sd, row.mean_field_sd), rounded(row.lower, sd), rounded(row.upper, sd)});
     }
     std::string text = headline(fit) + "\n";
+    if (fit.correction) {
+        text += fmt::format("means and covariances corrected by {} draws from the exact posterior ({}, ess {:.0f})\n",
+                            fit.correction->draws, fit.correction->method, fit.correction->ess);
+    }
     for (const std::string& warning : fit.warnings) text += "warning: " + warning + "\n";
     return text + "\n" + aligned(table);
 }

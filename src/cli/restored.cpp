@@ -59,10 +59,7 @@ class RestoredMixture final : public Restored {
   public:
     RestoredMixture(FitFile fit, const std::string& path, int threads)
         : Restored(std::move(fit)), record_(std::get<MixtureRecord>(file().model)) {
-        const Data data =
-            open_data({path, file().data.columns, file().data.weights.value_or(""), file().data.dropped > 0});
-        require_same(file(), data.record);
-        source_ = data.source;
+        source_ = open_data_of(file(), path).source;
         specification_.components = record_.components;
         specification_.covariance = record_.covariance;
         specification_.prior = record_.prior;
@@ -98,29 +95,9 @@ class RestoredRegression final : public Restored {
   public:
     RestoredRegression(FitFile fit, const std::string& path)
         : Restored(std::move(fit)), record_(std::get<RegressionRecord>(file().model)) {
-        FrameOptions options;
-        for (const RegressionTerm& term : record_.terms) {
-            options.columns.push_back(term.column);
-            if (term.is_factor()) options.text.push_back(term.column);
-        }
-        options.columns.push_back(record_.response);
-        options.missing = file().data.dropped > 0 ? Missing::drop : Missing::refuse;
-        const DataFrame frame = read_frame(path, options);
-        RegressionDesign design;
-        design.source = frame.name;
-        design.response = record_.response;
-        design.terms = record_.terms;
-        design.intercept = record_.coefficients.intercept;
-        design.names = design_names(record_.terms);
-        design.columns = design_matrix(frame, record_.terms);
-        design.y = frame.columns.back().numbers;
-        DataRecord data;
-        data.name = frame.name;
-        data.checksum = checksum_of(design);
-        require_same(file(), data);
         prior_ = record_.prior;
         prior_.centre = record_.coefficients.centre;
-        design_ = std::make_shared<const RegressionDesign>(std::move(design));
+        design_ = std::make_shared<const RegressionDesign>(open_design_of(file(), path));
         model_ = std::make_shared<RegressionModel>(design_, prior_);
         respond();
     }
@@ -166,6 +143,41 @@ class RestoredRegression final : public Restored {
 };
 
 }  // namespace
+
+Data open_data_of(const FitFile& fit, const std::string& path) {
+    Data data = open_data({path, fit.data.columns, fit.data.weights.value_or(""), fit.data.dropped > 0});
+    require_same(fit, data.record);
+    return data;
+}
+
+RegressionDesign open_design_of(const FitFile& fit, const std::string& path) {
+    const auto& record = std::get<RegressionRecord>(fit.model);
+    FrameOptions options;
+    for (const RegressionTerm& term : record.terms) {
+        options.columns.push_back(term.column);
+        if (term.is_factor()) options.text.push_back(term.column);
+    }
+    options.columns.push_back(record.response);
+    options.missing = fit.data.dropped > 0 ? Missing::drop : Missing::refuse;
+    const DataFrame frame = read_frame(path, options);
+    if (frame.columns.back().is_text()) {
+        throw std::runtime_error(fmt::format("{}: the response '{}' holds text: give the data that was fitted",
+                                             frame.name, record.response));
+    }
+    RegressionDesign design;
+    design.source = frame.name;
+    design.response = record.response;
+    design.terms = record.terms;
+    design.intercept = record.coefficients.intercept;
+    design.names = design_names(record.terms);
+    design.columns = design_matrix(frame, record.terms);
+    design.y = frame.columns.back().numbers;
+    DataRecord data;
+    data.name = frame.name;
+    data.checksum = checksum_of(design);
+    require_same(fit, data);
+    return design;
+}
 
 Functionals Restored::functionals(const std::vector<Index>& variables) const {
     const Functionals::Resolved base = statistics().resolve(model().layout());

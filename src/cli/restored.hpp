@@ -52,6 +52,10 @@ class Restored {
     std::unique_ptr<LinearResponse> response_;
 };
 
+/// The data that a fit was made from, read as it was read then. Throw std::runtime_error for data that are others.
+Data open_data_of(const FitFile& fit, const std::string& path);
+RegressionDesign open_design_of(const FitFile& fit, const std::string& path);
+
 /// Throws std::runtime_error for a fit that did not converge, and for data that are not those of the fit.
 std::unique_ptr<Restored> restore(const std::string& fit, const std::string& data, int threads);
 

@@ -233,6 +233,28 @@ OutcomeRecord outcome_record(const Fields& fields) {
     return record;
 }
 
+Json to_json(const CorrectionRecord& record) {
+    Json json;
+    json["method"] = record.method;
+    json["draws"] = record.draws;
+    json["seed"] = record.seed;
+    json["ess"] = record.ess;
+    json["k_hat"] = record.k_hat ? Json(*record.k_hat) : Json();
+    json["r_hat"] = record.r_hat ? Json(*record.r_hat) : Json();
+    return json;
+}
+
+CorrectionRecord correction_record(const Fields& fields) {
+    CorrectionRecord record;
+    record.method = fields.text("method");
+    record.draws = fields.count("draws");
+    record.seed = fields.whole("seed", std::numeric_limits<std::uint64_t>::max());
+    record.ess = fields.number("ess");
+    if (fields.has("k_hat")) record.k_hat = fields.number("k_hat");
+    if (fields.has("r_hat")) record.r_hat = fields.number("r_hat");
+    return record;
+}
+
 Json to_json(const ParameterRecord& record) {
     Json json;
     json["name"] = record.name;

@@ -13,6 +13,7 @@ Json to_json(const RegressionRecord& record);
 Json to_json(const DataRecord& record);
 Json to_json(const OptionsRecord& record);
 Json to_json(const OutcomeRecord& record);
+Json to_json(const CorrectionRecord& record);
 Json to_json(const ParameterRecord& record);
 Json to_json(const Posterior& posterior);
 
@@ -21,6 +22,7 @@ RegressionRecord regression_record(const Fields& fields);
 DataRecord data_record(const Fields& fields);
 OptionsRecord options_record(const Fields& fields);
 OutcomeRecord outcome_record(const Fields& fields);
+CorrectionRecord correction_record(const Fields& fields);
 ParameterRecord parameter_record(const Fields& fields);
 Posterior posterior_record(const Fields& fields);
 

@@ -14,7 +14,11 @@ namespace lrvb {
 namespace {
 
 constexpr std::uint64_t kRoundStreams = std::uint64_t{1} << 40U;  // streams of one round
-constexpr double kFewestDraws = 0.05;  // of all that may carry the weight before another round is worth it
+// A round is good enough where k̂ is so low that sds, too, have small errors (they are averages of squares, whose tail
+// is twice as heavy), and where this share of the draws carries the weight.
+constexpr double kComfortableKHat = 0.3;
+constexpr double kFewestDraws = 0.05;
+constexpr double kInflation = 1.25;  // of the weighted covariance: what is not seen yet is further out
 
 ImportanceSample one_round(const LogDensity& density, const detail::StudentProposal& proposal,
                            const ImportanceOptions& options, int round) {
@@ -51,7 +55,7 @@ ImportanceSample one_round(const LogDensity& density, const detail::StudentPropo
 NormalApproximation adapted(const ImportanceSample& sample, const NormalApproximation& before) {
     NormalApproximation moments = weighted_moments(sample.points, sample.log_weights);
     const double trusted = sample.ess / (sample.ess + 5.0 * static_cast<double>(before.mean.size()));
-    moments.covariance = trusted * moments.covariance + (1.0 - trusted) * 2.0 * before.covariance;
+    moments.covariance = kInflation * trusted * moments.covariance + (1.0 - trusted) * 2.0 * before.covariance;
     return moments;
 }
 
@@ -80,7 +84,8 @@ ImportanceSample importance_sample(const LogDensity& density, const NormalApprox
     ImportanceSample best;
     for (int round = 0; round < options.rounds; ++round) {
         ImportanceSample sample = one_round(density, detail::StudentProposal(current, options.dof), options, round);
-        const bool good = sample.reliable() && sample.ess >= kFewestDraws * static_cast<double>(options.draws);
+        const bool good =
+            sample.k_hat < kComfortableKHat && sample.ess >= kFewestDraws * static_cast<double>(options.draws);
         if (!good && round + 1 < options.rounds) current = adapted(sample, current);
         if (round == 0 || sample.k_hat < best.k_hat) best = std::move(sample);
         best.rounds = round + 1;

@@ -173,8 +173,7 @@ UnboundedChart::UnboundedChart(const Layout& layout, const State& state) : layou
         parts_.push_back({j, dimension_, size});
         dimension_ += size;
     }
-    if (dimension_ == 0)
-        throw std::invalid_argument("UnboundedChart: every variable is fixed: there is nothing to draw");
+    if (dimension_ == 0) throw std::invalid_argument("every variable is fixed: there is nothing to draw");
 }
 
 double UnboundedChart::statistics(const VectorView& point, Eigen::Ref<Vector> stacked) const {

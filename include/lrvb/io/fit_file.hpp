@@ -64,6 +64,16 @@ struct OutcomeRecord {
     int newton_steps = 0;
 };
 
+/// How the means and covariances of the posterior were replaced by those of draws from the exact one.
+struct CorrectionRecord {
+    std::string method;  // "importance" or "mh"
+    Index draws = 0;
+    std::uint64_t seed = 1;
+    double ess = 0.0;
+    std::optional<double> k_hat;  // of importance sampling
+    std::optional<double> r_hat;  // of Metropolis–Hastings
+};
+
 /// One variable of the model, in its inner units.
 struct ParameterRecord {
     std::string name;
@@ -76,7 +86,7 @@ struct ParameterRecord {
 
 struct LRVB_EXPORT FitFile {
     static constexpr int kMajorVersion = 1;
-    static constexpr int kMinorVersion = 0;
+    static constexpr int kMinorVersion = 1;
 
     std::string program;  // the version of lrvb that wrote it
     std::variant<MixtureRecord, RegressionRecord> model;
@@ -86,6 +96,8 @@ struct LRVB_EXPORT FitFile {
     std::vector<std::string> warnings;
     std::vector<ParameterRecord> parameters;
     Posterior posterior;
+    /// Absent where the posterior is that of the linear response.
+    std::optional<CorrectionRecord> correction;
 
     bool converged() const { return outcome.termination == Termination::converged; }
 

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <lrvb/export.hpp>
+#include <lrvb/io/fit_file.hpp>
+#include <lrvb/sample/importance.hpp>
+#include <lrvb/sample/metropolis.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// A check beside every answer: the exact posterior of a fitted model, sampled around the linear response, and how far
+/// the answer is from it.
+///
+/// Importance sampling takes the linear response itself, on unbounded parameters, as location and scale of its
+/// proposals; Metropolis–Hastings takes the same scale about the mode. Every reported variable is a function of a draw,
+/// so its exact mean and sd are those of the draws, with
+///
+///     shift = (mean_lrvb − mean_exact)/sd_exact,     ratio = sd_lrvb/sd_exact.
+///
+/// A variable is off where |shift| or |ratio − 1| is above 0.1 and above two Monte Carlo standard errors. What the
+/// check cannot see: modes that the proposal does not reach. The components of a mixture keep their labels.
+namespace lrvb {
+
+enum class CheckMethod { importance, metropolis };
+
+struct CheckOptions {
+    CheckMethod method = CheckMethod::importance;
+    Index draws = 4000;
+    std::uint64_t seed = 1;
+    int threads = 1;
+};
+
+/// Shift and sd may be off by a tenth.
+constexpr double kCheckTolerance = 0.1;
+
+struct CheckedVariable {
+    std::string name;
+    double mean_lrvb = 0.0;
+    double sd_lrvb = 0.0;
+    double mean_exact = 0.0;
+    double sd_exact = 0.0;
+    double shift = 0.0;  // 0 where the variable is fixed
+    double ratio = 0.0;  // NaN where the variable is fixed
+    /// "ok", "sd off by -15%" (the answer's is too small), "mean off by +0.30 sd" (too large), both with a comma,
+    /// "fixed", or "not checked".
+    std::string verdict;
+};
+
+enum class CheckVerdict {
+    ok,        ///< nothing is off
+    off,       ///< a variable is off
+    doubtful,  ///< the draws may not be good enough to tell
+    unchecked  ///< the draws are not good enough to tell
+};
+
+LRVB_EXPORT std::string_view to_string(CheckVerdict verdict);
+
+struct LRVB_EXPORT Check {
+    CheckOptions options;
+    /// In the order of the posterior.
+    std::vector<CheckedVariable> variables;
+    CheckVerdict verdict = CheckVerdict::unchecked;
+    /// One sentence each: whether the draws can be trusted, and what they say.
+    std::string trust;
+    std::string message;
+
+    double ess = 0.0;
+    /// Of importance sampling; NaN otherwise.
+    double k_hat = 0.0;
+    int rounds = 0;
+    /// Of Metropolis–Hastings; NaN otherwise.
+    double acceptance = 0.0;
+    double r_hat = 0.0;
+    bool random_walk = false;
+    int chains = 0;
+
+    /// The reported variables at every draw: variables × draws.
+    Matrix values;
+    Vector log_density;
+    /// Of importance sampling; empty otherwise.
+    Vector log_proposal;
+    /// Their exponentials add up to one.
+    Vector log_weights;
+};
+
+/// Statistics of a model by their names, in the units of the data: what `in_data_units` of a model gives.
+using Door = std::function<Functionals(const std::vector<std::string>&)>;
+
+/// Checks the posterior of an optimum. Throws NotAnOptimum where it has not converged.
+LRVB_EXPORT Check check_posterior(const Model& model, const Optimum& optimum, const Posterior& posterior,
+                                  const Door& in_data_units, const CheckOptions& options = {});
+
+/// Checks a fit file against its data: the rows in the order of the fit, its weights last. Throws NotAnOptimum for a
+/// fit that did not converge, std::runtime_error for data that are not those of the fit.
+LRVB_EXPORT Check check_mixture(const FitFile& fit, const std::shared_ptr<RowSource>& rows,
+                                const CheckOptions& options = {});
+LRVB_EXPORT Check check_regression(const FitFile& fit, const RegressionDesign& design,
+                                   const CheckOptions& options = {});
+
+/// The fit with the checked means and covariances in place of its own, marked so. Variational parameters, mean-field
+/// covariances and sensitivities stay. Throws std::invalid_argument where the check's draws cannot be used.
+LRVB_EXPORT FitFile corrected(const FitFile& fit, const Check& check);
+
+}  // namespace lrvb

@@ -1,0 +1,198 @@
+// Answers compared with the exact posterior, on models where they are right and on models where they are not.
+
+#include "targets.hpp"
+
+#include <lrvb/check/check.hpp>
+
+#include <fmt/format.h>
+
+namespace lrvb {
+namespace {
+
+using test::FittedMixture;
+
+Check check_of(const FittedMixture& mixture, CheckOptions options = {}) {
+    const MixtureModel& model = *mixture.fit.model;
+    options.threads = 2;
+    return check_posterior(
+        model, mixture.fit.optimum, mixture_posterior(mixture.fit),
+        [&](const std::vector<std::string>& names) { return model.in_data_units(names); }, options);
+}
+
+Check check_of(const RegressionModel& model, CheckOptions options = {}) {
+    const Optimum optimum = fit(model);
+    return check_posterior(
+        model, optimum, regression_posterior(model, optimum),
+        [&](const std::vector<std::string>& names) { return model.in_data_units(names); }, options);
+}
+
+const CheckedVariable& find(const Check& check, const std::string& name) {
+    for (const CheckedVariable& variable : check.variables) {
+        if (variable.name == name) return variable;
+    }
+    throw std::invalid_argument(name);
+}
+
+bool says(const CheckedVariable& variable, const std::string& what) {
+    return variable.verdict.find(what) != std::string::npos;
+}
+
+RegressionModel few_rows(Index rows) {
+    Random random(3);
+    RegressionDesign design;
+    design.response = "y";
+    design.names = {"a", "b"};
+    design.terms = {{"a"}, {"b"}};
+    design.columns = test::random_matrix(rows, 2, random);
+    design.y = design.columns * Vector{{1.0, -2.0}} + standard_normals(rows, random);
+    return RegressionModel(design);
+}
+
+TEST(Check, TwoColumnsOfOldFaithfulAreOk) {
+    const Check check = check_of(test::old_faithful_pairs());
+    EXPECT_EQ(check.verdict, CheckVerdict::ok) << check.message;
+    ASSERT_EQ(check.variables.size(), 22U);
+    for (const CheckedVariable& variable : check.variables) {
+        EXPECT_EQ(variable.verdict, "ok") << variable.name;
+        EXPECT_NEAR(variable.shift, (variable.mean_lrvb - variable.mean_exact) / variable.sd_exact, 1e-12);
+        EXPECT_NEAR(variable.ratio, variable.sd_lrvb / variable.sd_exact, 1e-12);
+    }
+    EXPECT_NE(check.trust.find("can be relied on"), std::string::npos);
+}
+
+// On strongly overlapping components the response is known to be too small: 0.85 of the sd of log_pi[1] in the
+// reference posterior (data/mixture3_posterior.csv).
+TEST(Check, SaysWhereAnOverlappingMixtureIsOff) {
+    for (const CheckMethod method : {CheckMethod::importance, CheckMethod::metropolis}) {
+        CheckOptions options;
+        options.method = method;
+        options.draws = 8000;
+        const Check check = check_of(test::bundled_mixture("mixture3.csv", "x", 3), options);
+        EXPECT_EQ(check.verdict, CheckVerdict::off);
+        EXPECT_TRUE(says(find(check, "log_pi[1]"), "sd off by -")) << find(check, "log_pi[1]").verdict;
+        EXPECT_NEAR(find(check, "log_pi[1]").ratio, 0.85, 0.05);
+        EXPECT_EQ(find(check, "tau[3]").verdict, "ok");
+        EXPECT_NE(check.message.find("log_pi[1]"), std::string::npos);
+    }
+}
+
+// With five rows for three coefficients their posterior is a Student t of few degrees of freedom, which no linear
+// response follows.
+TEST(Check, SaysThatARegressionOnFiveRowsIsOff) {
+    const Check check = check_of(few_rows(5));
+    EXPECT_EQ(check.verdict, CheckVerdict::off) << check.message;
+    EXPECT_TRUE(says(find(check, "beta[a]"), "sd off by -")) << find(check, "beta[a]").verdict;
+}
+
+TEST(Check, FindsARegressionOnManyRowsOk) {
+    const Check check = check_of(few_rows(200));
+    EXPECT_EQ(check.verdict, CheckVerdict::ok) << check.message;
+}
+
+TEST(Check, SaysThatASmallOverlappingMixtureIsOff) {
+    const Vector x = test::three_component_rows(60, 2);
+    MixtureSpecification specification;
+    specification.components = 2;
+    const Check check = check_of(FittedMixture(x, specification));
+    EXPECT_NE(check.verdict, CheckVerdict::ok) << check.message;
+    Index off = 0;
+    for (const CheckedVariable& variable : check.variables) off += variable.verdict == "ok" ? 0 : 1;
+    EXPECT_GT(off, 0);
+}
+
+TEST(Check, FixedVariablesAreCalledSo) {
+    MixtureSpecification specification;
+    specification.components = 2;
+    MixtureFitOptions options;
+    options.fixed.weights = Vector{{0.35, 0.65}};
+    const FittedMixture mixture(test::read_column("old_faithful.csv", "eruptions"), specification, options);
+    const Check check = check_of(mixture);
+    EXPECT_EQ(find(check, "log_pi[1]").verdict, "fixed");
+    EXPECT_TRUE(std::isnan(find(check, "pi[2]").ratio));
+    EXPECT_EQ(find(check, "pi[1]").shift, 0.0);
+    EXPECT_GT(find(check, "mu[1]").sd_exact, 0.0);
+}
+
+// Reported variables are functions of one another, draw by draw.
+TEST(Check, DerivedVariablesAreThoseOfTheDraw) {
+    const FittedMixture mixture = test::old_faithful_pairs();
+    const Check check = check_of(mixture);
+    const auto row = [&](const std::string& name) -> Vector {
+        for (std::size_t i = 0; i < check.variables.size(); ++i) {
+            if (check.variables[i].name == name) return check.values.row(static_cast<Index>(i));
+        }
+        throw std::invalid_argument(name);
+    };
+    EXPECT_LT((row("pi[1]") + row("pi[2]") - Vector::Ones(4000)).cwiseAbs().maxCoeff(), 1e-12);
+    EXPECT_LT((row("log_pi[1]").array().exp() - row("pi[1]").array()).abs().maxCoeff(), 1e-15);
+    const Eigen::ArrayXd one = row("Lambda[2,1,1]").array() * row("Sigma[2,1,1]").array() +
+                               row("Lambda[2,1,2]").array() * row("Sigma[2,1,2]").array();
+    EXPECT_LT((one - 1.0).abs().maxCoeff(), 1e-9);
+    const Eigen::ArrayXd determinant =
+        row("Lambda[1,1,1]").array() * row("Lambda[1,2,2]").array() - row("Lambda[1,1,2]").array().square();
+    EXPECT_LT((determinant.log() - row("log_det_Lambda[1]").array()).abs().maxCoeff(), 1e-9);
+
+    const Check plain = check_of(few_rows(50));
+    const Index last = plain.values.rows() - 1;
+    EXPECT_EQ(plain.variables[static_cast<std::size_t>(last)].name, "sigma");
+    EXPECT_LT((plain.values.row(last).array().square() * plain.values.row(last - 1).array() - 1.0).abs().maxCoeff(),
+              1e-12);
+}
+
+TEST(Check, ACorrectedFitHasTheCheckedMeansAndSdsAndIsMarked) {
+    const FittedMixture mixture = test::bundled_mixture("mixture3.csv", "x", 3);
+    const Check check = check_of(mixture);
+    FitFile file;
+    file.posterior = mixture_posterior(mixture.fit);
+    const FitFile after = corrected(file, check);
+    ASSERT_TRUE(after.correction.has_value());
+    EXPECT_EQ(after.correction->method, "importance");
+    EXPECT_EQ(after.correction->draws, 4000);
+    const std::vector<Posterior::Row> before = file.posterior.summary(file.posterior.select({}), 0.9);
+    const std::vector<Posterior::Row> rows = after.posterior.summary(after.posterior.select({}), 0.9);
+    ASSERT_EQ(rows.size(), check.variables.size());
+    const Vector weights = check.log_weights.array().exp();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        EXPECT_EQ(rows[i].name, check.variables[i].name);
+        EXPECT_NEAR(rows[i].mean, check.variables[i].mean_exact, 1e-9) << rows[i].name;
+        EXPECT_NEAR(rows[i].sd, check.variables[i].sd_exact, 1e-9) << rows[i].name;
+        EXPECT_NEAR(rows[i].mean_field_sd, before[i].mean_field_sd, 1e-12) << rows[i].name;
+        // The interval holds what it says of the draws.
+        const Eigen::ArrayXd values = check.values.row(static_cast<Index>(i)).array();
+        const double inside = (values > rows[i].lower && values < rows[i].upper).select(weights.array(), 0.0).sum();
+        EXPECT_NEAR(inside, 0.9, 0.03) << rows[i].name;
+    }
+}
+
+// A posterior with a component on nothing but noise is far from normal; whatever the draws say, they must not say "ok".
+TEST(Check, ASplitClusterIsNotCalledOk) {
+    Random random(11);
+    const Vector x = standard_normals(400, random);
+    MixtureSpecification specification;
+    specification.components = 2;
+    const auto source = std::make_shared<TableSource>(Matrix(x));
+    FitOptions options;
+    const auto model = std::make_shared<MixtureModel>(source, specification);
+    options.initial = model->start(random);
+    MixtureFit split;
+    split.model = model;
+    split.optimum = fit(*model, options);
+    ASSERT_TRUE(split.optimum.converged()) << split.optimum.message;
+    const Check check =
+        check_posterior(*model, split.optimum, mixture_posterior(split),
+                        [&](const std::vector<std::string>& names) { return model->in_data_units(names); }, {});
+    EXPECT_NE(check.verdict, CheckVerdict::ok);
+}
+
+TEST(Check, AnAnswerThatDidNotConvergeIsRefused) {
+    FittedMixture mixture = test::bundled_mixture("old_faithful.csv", "eruptions", 2);
+    const Posterior posterior = mixture_posterior(mixture.fit);
+    mixture.fit.optimum.termination = Termination::iteration_limit;
+    const MixtureModel& model = *mixture.fit.model;
+    EXPECT_THROW(check_posterior(model, mixture.fit.optimum, posterior,
+                                 [&](const std::vector<std::string>& names) { return model.in_data_units(names); }),
+                 NotAnOptimum);
+}
+
+}  // namespace
+}  // namespace lrvb
