@@ -75,6 +75,7 @@ int run_program(int argc, char** argv) {
     lrvb::cli::add_sensitivity(program, run);
     CLI::App& simulate = add_group(program, "simulate", "Draw data from a model");
     lrvb::cli::add_simulate_mixture(simulate, run);
+    lrvb::cli::add_reproduce(program, run);
     lrvb::cli::add_completion(program, run);
     add_help(program, topic, run);
     try {
