@@ -88,6 +88,24 @@ void correct_coefficients(const Check& check, RegressionPosterior& coefficients)
 
 }  // namespace
 
+CheckRecord record_check(const Check& check) {
+    CheckRecord record;
+    record.draws = check.options.draws;
+    record.seed = check.options.seed;
+    record.k_hat = check.k_hat;
+    record.ess = check.ess;
+    record.verdict = to_string(check.verdict);
+    record.message = check.message;
+    record.mean.resize(static_cast<Index>(check.variables.size()));
+    record.sd.resize(record.mean.size());
+    for (std::size_t v = 0; v < check.variables.size(); ++v) {
+        record.mean[static_cast<Index>(v)] = check.variables[v].mean_exact;
+        record.sd[static_cast<Index>(v)] = check.variables[v].sd_exact;
+        record.verdicts.push_back(check.variables[v].verdict);
+    }
+    return record;
+}
+
 FitFile corrected(const FitFile& fit, const Check& check) {
     if (check.verdict == CheckVerdict::unchecked) {
         throw std::invalid_argument("the fit cannot be corrected: " + check.trust);

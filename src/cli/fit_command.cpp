@@ -17,6 +17,11 @@ void FitCommandOptions::add_to(CLI::App& command) {
         ->check(CLI::Range(1e-15, 1.0).description("between 1e-15 and 1"));
     command.add_option("--max-iterations", max_iterations, "Sweeps and Newton steps at most (default 10000)")
         ->check(CLI::Range(1, 1000000000).description("1 or more"));
+    command
+        .add_option("--check", check,
+                    "Compare with the exact posterior: auto (default: where it is quick), always, never")
+        ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
+        ->type_name("auto|always|never");
     command.add_flag("--quiet", quiet, "Print no progress and no summary");
 }
 
@@ -33,6 +38,24 @@ int threads_of(int asked) {
     return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
+bool wants_check(const FitCommandOptions& common, double work) {
+    constexpr double kSecond = 3e8;  // numbers looked at in about a second
+    if (common.check == "auto") return work * static_cast<double>(CheckOptions().draws) <= kSecond;
+    return common.check == "always";
+}
+
+void check_fit(FitFile& fit, const Model& model, const Optimum& optimum, const Door& in_data_units,
+               const FitCommandOptions& common, int threads) {
+    CheckOptions options;
+    options.seed = common.seed;
+    options.threads = threads;
+    try {
+        fit.check = record_check(check_posterior(model, optimum, fit.posterior, in_data_units, options));
+    } catch (const std::invalid_argument& error) {  // a posterior that draws do not reach: the fit stands without
+        fit.warnings.push_back(fmt::format("not compared with the exact posterior: {}", error.what()));
+    }
+}
+
 int finish_fit(FitFile fit, const FitCommandOptions& common) {
     fit.program = LRVB_VERSION;
     if (!fit.converged()) {
@@ -45,6 +68,9 @@ int finish_fit(FitFile fit, const FitCommandOptions& common) {
             fmt::print("{} row{} with missing values left out\n", fit.data.dropped, fit.data.dropped == 1 ? "" : "s");
         }
         fmt::print("{}", summary_text(fit, {}));
+        if (!fit.check && fit.converged() && common.check != "never") {
+            fmt::print("\nnot compared with the exact posterior, which would take a while: see 'lrvb check'\n");
+        }
     }
     if (fit.converged()) return kSuccess;
     fmt::print(stderr, "lrvb: the fit did not converge: {}\n", fit.outcome.message);

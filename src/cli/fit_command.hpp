@@ -2,6 +2,7 @@
 
 #include "cli/progress.hpp"
 
+#include <lrvb/check/check.hpp>
 #include <lrvb/io/fit_file.hpp>
 
 #include <CLI/CLI.hpp>
@@ -17,6 +18,7 @@ struct FitCommandOptions {
     double tolerance = FitOptions().tolerance;
     int max_iterations = FitOptions().max_iterations;
     bool quiet = false;
+    std::string check = "auto";
 
     /// -o, --seed, --tolerance, --max-iterations, --quiet.
     void add_to(CLI::App& command);
@@ -37,6 +39,14 @@ auto watched(Index rows, const FitCommandOptions& common, FitOptions& options, F
     };
     return fit();
 }
+
+/// Whether a fit should be checked against its exact posterior: as asked, or where that takes about a second at most.
+/// `work`: what one draw costs, in numbers looked at.
+bool wants_check(const FitCommandOptions& common, double work);
+
+/// Checks a converged fit, whose model this is, and records what came of it.
+void check_fit(FitFile& fit, const Model& model, const Optimum& optimum, const Door& in_data_units,
+               const FitCommandOptions& common, int threads);
 
 /// Writes the fit file, prints the summary; the exit code.
 int finish_fit(FitFile fit, const FitCommandOptions& common);

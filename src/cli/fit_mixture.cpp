@@ -5,6 +5,7 @@
 #include "cli/fixed_values.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
+#include "cli/warnings.hpp"
 
 #include <lrvb/fit/mixture_fit.hpp>
 
@@ -79,6 +80,13 @@ class MixtureCommand {
         file.warnings = warnings(fit);
         file.parameters = record_parameters(fit.model->layout(), fit.optimum.state);
         file.posterior = mixture_posterior(fit);
+        const double entries = full ? 0.5 * static_cast<double>(columns * (columns + 1)) : static_cast<double>(columns);
+        const double work = static_cast<double>(data.record.rows * options_.components) * entries;
+        if (fit.optimum.converged() && wants_check(options_.common, work)) {
+            const Door door = [&](const std::vector<std::string>& names) { return fit.model->in_data_units(names); };
+            check_fit(file, *fit.model, fit.optimum, door, options_.common, specification.threads);
+        }
+        add_warnings(file);
         return finish_fit(std::move(file), options_.common);
     }
 

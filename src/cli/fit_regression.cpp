@@ -2,6 +2,7 @@
 #include "cli/command.hpp"
 #include "cli/data.hpp"
 #include "cli/fit_command.hpp"
+#include "cli/warnings.hpp"
 
 #include <lrvb/data/frame.hpp>
 #include <lrvb/model/regression_model.hpp>
@@ -99,6 +100,13 @@ int fit_regression(const Options& options) {
     file.outcome = record_outcome(optimum, 1);
     file.parameters = record_parameters(model.layout(), optimum.state);
     file.posterior = regression_posterior(model, optimum);
+    // Its rows are folded: a draw costs as much as there are coefficients.
+    const double work = static_cast<double>(record.coefficients.mean.size() * record.coefficients.mean.size());
+    if (optimum.converged() && wants_check(options.common, work)) {
+        const Door door = [&](const std::vector<std::string>& names) { return model.in_data_units(names); };
+        check_fit(file, model, optimum, door, options.common, 1);
+    }
+    add_warnings(file);
     return finish_fit(std::move(file), options.common);
 }
 

@@ -131,14 +131,15 @@ std::string headline(const FitFile& fit) {
 }
 
 std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
-    const std::vector<Posterior::Row> rows =
-        fit.posterior.summary(fit.posterior.select(options.variables), options.level);
+    const std::vector<Index> chosen = fit.posterior.select(options.variables);
+    const std::vector<Posterior::Row> rows = fit.posterior.summary(chosen, options.level);
     const std::string lower = quantile_name(0.5 * (1.0 - options.level));
     const std::string upper = quantile_name(0.5 * (1.0 + options.level));
     if (options.format == Format::json) {
         Json json;
         json["variables"] = Json::array();
-        for (const Posterior::Row& row : rows) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const Posterior::Row& row = rows[i];
             Json entry;
             entry["name"] = row.name;
             entry["mean"] = row.mean;
@@ -146,6 +147,11 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
             entry["sd_mfvb"] = row.mean_field_sd;
             entry[lower] = number_or_null(row.lower);
             entry[upper] = number_or_null(row.upper);
+            if (fit.check) {
+                entry["mean_exact"] = fit.check->mean[chosen[i]];
+                entry["sd_exact"] = fit.check->sd[chosen[i]];
+                entry["verdict"] = fit.check->verdicts[static_cast<std::size_t>(chosen[i])];
+            }
             json["variables"].push_back(std::move(entry));
         }
         json["elbo"] = number_or_null(fit.outcome.bound);
@@ -165,10 +171,16 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
         return text;
     }
     std::vector<std::vector<std::string>> table{{"variable", "mean", "sd", "sd_mfvb", "ratio", lower, upper}};
-    for (const Posterior::Row& row : rows) {
+    if (fit.check) table.front().insert(table.front().begin() + 3, "sd_exact");
+    if (fit.check) table.front().emplace_back("verdict");
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Posterior::Row& row = rows[i];
         const double sd = std::isfinite(row.sd) ? row.sd : row.mean_field_sd;
         table.push_back({row.name, rounded(row.mean, sd), rounded(row.sd, sd), rounded(row.mean_field_sd, sd),
                          ratio(row.sd, row.mean_field_sd), rounded(row.lower, sd), rounded(row.upper, sd)});
+        if (!fit.check) continue;
+        table.back().insert(table.back().begin() + 3, rounded(fit.check->sd[chosen[i]], sd));
+        table.back().push_back(fit.check->verdicts[static_cast<std::size_t>(chosen[i])]);
     }
     std::string text = headline(fit) + "\n";
     if (fit.correction) {
@@ -176,7 +188,10 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
                             fit.correction->draws, fit.correction->method, fit.correction->ess);
     }
     for (const std::string& warning : fit.warnings) text += "warning: " + warning + "\n";
-    return text + "\n" + aligned(table);
+    text += "\n" + aligned(table);
+    if (fit.check)
+        text += fmt::format("\nagainst the exact posterior: {}: {}\n", fit.check->verdict, fit.check->message);
+    return text;
 }
 
 }  // namespace lrvb::cli

@@ -26,6 +26,7 @@ Json to_json(const FitFile& fit) {
     json["parameters"] = Json::array();
     for (const ParameterRecord& parameter : fit.parameters) json["parameters"].push_back(detail::to_json(parameter));
     json["posterior"] = detail::to_json(fit.posterior);
+    if (fit.check) json["check"] = detail::to_json(*fit.check);
     if (fit.correction) json["correction"] = detail::to_json(*fit.correction);
     return json;
 }
@@ -149,6 +150,9 @@ FitFile parse_fit(const std::string& text, const std::string& name) {
     fit.warnings = fields.texts("warnings");
     fields.each("parameters", [&](const Fields& entry) { fit.parameters.push_back(detail::parameter_record(entry)); });
     fit.posterior = detail::posterior_record(fields.fields("posterior"));
+    if (fields.has("check")) {
+        fit.check = detail::check_record(fields.fields("check"), static_cast<Index>(fit.posterior.variables.size()));
+    }
     if (fields.has("correction")) fit.correction = detail::correction_record(fields.fields("correction"));
     return fit;
 }

@@ -233,6 +233,38 @@ OutcomeRecord outcome_record(const Fields& fields) {
     return record;
 }
 
+Json to_json(const CheckRecord& record) {
+    Json json;
+    json["method"] = "importance";
+    json["draws"] = record.draws;
+    json["seed"] = record.seed;
+    json["k_hat"] = std::isfinite(record.k_hat) ? Json(record.k_hat) : Json();
+    json["ess"] = record.ess;
+    json["verdict"] = record.verdict;
+    json["message"] = record.message;
+    json["mean"] = to_json(record.mean);
+    json["sd"] = to_json(record.sd);
+    json["verdicts"] = record.verdicts;
+    return json;
+}
+
+CheckRecord check_record(const Fields& fields, Index variables) {
+    CheckRecord record;
+    record.draws = fields.count("draws");
+    record.seed = fields.whole("seed", std::numeric_limits<std::uint64_t>::max());
+    record.k_hat = fields.has("k_hat") ? fields.number("k_hat") : -std::numeric_limits<double>::infinity();
+    record.ess = fields.number("ess");
+    record.verdict = fields.text("verdict");
+    record.message = fields.text("message");
+    record.mean = fields.vector("mean", variables);
+    record.sd = fields.vector("sd", variables);
+    record.verdicts = fields.texts("verdicts");
+    if (static_cast<Index>(record.verdicts.size()) != variables) {
+        fields.refuse("check.verdicts", fmt::format("has {} entries, not {}", record.verdicts.size(), variables));
+    }
+    return record;
+}
+
 Json to_json(const CorrectionRecord& record) {
     Json json;
     json["method"] = record.method;

@@ -126,7 +126,7 @@ std::vector<BadInput> cases() {
         damaged("TruncatedFit", "$d", {"bad.csv", "damaged"}),
         damaged("FitWithTextForANumber", "s/\"components\":1/\"components\":\"one\"/", {"components"}),
         damaged("FitWithAnotherNumberOfComponents", "s/\"components\":1/\"components\":3/", {"parameters"}),
-        damaged("FitWithoutItsPosterior", "/^\"posterior\"/d; s/^\\(\"parameters\".*\\),$/\\1/", {"posterior"}),
+        damaged("FitWithoutItsPosterior", "/^\"posterior\"/d", {"posterior"}),
         damaged("FitWithAHugeNumber", "s/\"total_weight\":5.0/\"total_weight\":1e999/", {"bad.csv"}),
         fails("DataWithoutTheColumnsOfTheFit",
               "simulate mixture --weights 1 --means 0 --sds 1 -n 3 -o /dev/null; "

@@ -101,6 +101,9 @@ LRVB_EXPORT Check check_mixture(const FitFile& fit, const std::shared_ptr<RowSou
 LRVB_EXPORT Check check_regression(const FitFile& fit, const RegressionDesign& design,
                                    const CheckOptions& options = {});
 
+/// What a fit file keeps of it.
+LRVB_EXPORT CheckRecord record_check(const Check& check);
+
 /// The fit with the checked means and covariances in place of its own, marked so. Variational parameters, mean-field
 /// covariances and sensitivities stay. Throws std::invalid_argument where the check's draws cannot be used.
 LRVB_EXPORT FitFile corrected(const FitFile& fit, const Check& check);

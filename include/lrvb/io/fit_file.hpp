@@ -64,6 +64,20 @@ struct OutcomeRecord {
     int newton_steps = 0;
 };
 
+/// The exact posterior that a fit was checked against, by importance sampling.
+struct CheckRecord {
+    Index draws = 0;
+    std::uint64_t seed = 1;
+    double k_hat = 0.0;  // −∞ where there is no tail
+    double ess = 0.0;
+    std::string verdict;  // "ok", "off", "doubtful" or "unchecked"
+    std::string message;
+    /// Of each variable, in the order of the posterior.
+    Vector mean;
+    Vector sd;
+    std::vector<std::string> verdicts;
+};
+
 /// How the means and covariances of the posterior were replaced by those of draws from the exact one.
 struct CorrectionRecord {
     std::string method;  // "importance" or "mh"
@@ -97,6 +111,7 @@ struct LRVB_EXPORT FitFile {
     std::vector<ParameterRecord> parameters;
     Posterior posterior;
     /// Absent where the posterior is that of the linear response.
+    std::optional<CheckRecord> check;
     std::optional<CorrectionRecord> correction;
 
     bool converged() const { return outcome.termination == Termination::converged; }

@@ -1,0 +1,231 @@
+// lrvb check from the outside.
+
+#include "program.hpp"
+#include "schema.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+namespace lrvb::testing {
+namespace {
+
+using nlohmann::json;
+
+class CheckCommand : public ProgramTest {
+  protected:
+    void fit(const std::string& arguments) const {
+        const Result result = lrvb("fit " + arguments + " -o fit.json --quiet");
+        ASSERT_EQ(result.code, 0) << result.err;
+    }
+    void fit_old_faithful() const { fit("mixture $DATA/old_faithful.csv -c eruptions -k 2 --prior paper"); }
+
+    static std::map<std::string, json> variables(const json& check) {
+        std::map<std::string, json> found;
+        for (const json& variable : check.at("variables")) found[variable.at("name")] = variable;
+        return found;
+    }
+    static std::vector<std::string> fields_of(const std::string& line) {
+        std::vector<std::string> fields;
+        std::istringstream stream(line);
+        for (std::string field; std::getline(stream, field, ',');) fields.push_back(field);
+        return fields;
+    }
+};
+
+// The reference posterior has 100,000 draws of another program; 4,000 have Monte Carlo errors of about 0.02 sd.
+TEST_F(CheckCommand, FindsTheReferencePosteriorOfOldFaithfulByBothMethods) {
+    fit_old_faithful();
+    std::ifstream stream(std::string(LRVB_DATA_DIR) + "/old_faithful_posterior.csv");
+    std::map<std::string, std::pair<double, double>> reference;
+    std::string line;
+    std::getline(stream, line);
+    while (std::getline(stream, line)) {
+        const std::vector<std::string> fields = fields_of(line);
+        reference[fields.at(0)] = {std::stod(fields.at(1)), std::stod(fields.at(2))};
+    }
+    for (const std::string method : {"importance", "mh"}) {
+        const Result result = lrvb("check fit.json $DATA/old_faithful.csv --format json --method " + method);
+        ASSERT_EQ(result.code, 0) << result.err;
+        const json check = result.json();
+        const auto found = variables(check);
+        for (const auto& [name, moments] : reference) {
+            const json& variable = found.at(name);
+            const auto [mean, sd] = moments;
+            EXPECT_NEAR(variable.at("mean_exact").get<double>(), mean, 0.1 * sd) << method << " " << name;
+            EXPECT_NEAR(variable.at("sd_exact").get<double>(), sd, 0.08 * sd) << method << " " << name;
+            EXPECT_NEAR(variable.at("ratio").get<double>(),
+                        variable.at("sd_lrvb").get<double>() / variable.at("sd_exact").get<double>(), 1e-12);
+        }
+        EXPECT_EQ(check.at("draws"), 4000);
+        EXPECT_GT(check.at("ess").get<double>(), 1000.0);
+        EXPECT_TRUE(check.at("verdict") == "ok" || check.at("verdict") == "off");
+        EXPECT_EQ(check.at("k_hat").is_number(), method == "importance");
+        EXPECT_EQ(check.at("r_hat").is_number(), method == "mh");
+    }
+}
+
+TEST_F(CheckCommand, TheTableHasTheColumnsAndSaysWhatKHatMeans) {
+    fit_old_faithful();
+    const Result table = lrvb("check fit.json $DATA/old_faithful.csv");
+    EXPECT_NE(table.out.find("can be relied on"), std::string::npos) << table.out;
+    EXPECT_NE(table.out.find("k-hat"), std::string::npos);
+    std::istringstream lines(table.out);
+    std::string line;
+    while (std::getline(lines, line) && line.rfind("variable", 0) != 0) continue;
+    std::istringstream words(line);
+    std::vector<std::string> columns;
+    for (std::string word; words >> word;) columns.push_back(word);
+    EXPECT_EQ(columns, (std::vector<std::string>{"variable", "mean_lrvb", "sd_lrvb", "mean_exact", "sd_exact", "shift",
+                                                 "ratio", "verdict"}));
+    const Result csv = lrvb("check fit.json $DATA/old_faithful.csv --format csv --variables mu");
+    EXPECT_EQ(csv.out.substr(0, csv.out.find('\n')),
+              "variable,mean_lrvb,sd_lrvb,mean_exact,sd_exact,shift,ratio,verdict");
+    EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 3);
+}
+
+// log_pi[1] of this strongly overlapping mixture has an LRVB sd of 0.85 of the exact one.
+TEST_F(CheckCommand, SaysWhereAnAnswerIsOff) {
+    fit("mixture $DATA/mixture3.csv -k 3 --prior paper");
+    const json check = lrvb("check fit.json $DATA/mixture3.csv --draws 20000 --format json").json();
+    EXPECT_EQ(check.at("verdict"), "off");
+    const std::string verdict = variables(check).at("log_pi[1]").at("verdict");
+    EXPECT_NE(verdict.find("sd off by -1"), std::string::npos) << verdict;
+}
+
+TEST_F(CheckCommand, TheSameSeedGivesTheSameBitsForAnyNumberOfThreads) {
+    fit("mixture $DATA/old_faithful.csv -k 2");
+    for (const std::string method : {"importance", "mh"}) {
+        const std::string command =
+            "check fit.json $DATA/old_faithful.csv --format json --draws 1000 --method " + method;
+        const std::string one = lrvb(command + " --threads 1").out;
+        EXPECT_EQ(lrvb(command + " --threads 2").out, one);
+        EXPECT_EQ(lrvb(command + " --threads 7").out, one);
+        EXPECT_NE(lrvb(command + " --seed 2").out, one);
+    }
+}
+
+// The weights that the file implies give the means that were printed, but for the smoothing of the largest.
+TEST_F(CheckCommand, SavedDrawsHaveTheirDensities) {
+    fit_old_faithful();
+    const json check = lrvb("check fit.json $DATA/old_faithful.csv --format json --save-draws draws.csv").json();
+    std::istringstream lines(read_text(work() / "draws.csv"));
+    std::string line;
+    std::getline(lines, line);
+    const std::vector<std::string> header = fields_of(line);
+    ASSERT_EQ(header.size(), 14U);
+    EXPECT_EQ(header.at(12), "lp__");
+    EXPECT_EQ(header.at(13), "log_g__");
+    double total = 0.0;
+    double sum = 0.0;
+    int count = 0;
+    const auto at = static_cast<std::size_t>(std::find(header.begin(), header.end(), "mu[1]") - header.begin());
+    while (std::getline(lines, line)) {
+        const std::vector<std::string> fields = fields_of(line);
+        const double weight = std::exp(std::stod(fields.at(12)) - std::stod(fields.at(13)) + 295.0);
+        total += weight;
+        sum += weight * std::stod(fields.at(at));
+        ++count;
+    }
+    EXPECT_EQ(count, 4000);
+    const json mu = variables(check).at("mu[1]");
+    EXPECT_NEAR(sum / total, mu.at("mean_exact").get<double>(), 0.01 * mu.at("sd_exact").get<double>());
+
+    lrvb("check fit.json $DATA/old_faithful.csv --method mh --variables mu --save-draws draws.csv");
+    const std::string chains = read_text(work() / "draws.csv");
+    EXPECT_EQ(chains.substr(0, chains.find('\n')), ".chain,.iteration,.draw,mu[1],mu[2],lp__");
+}
+
+TEST_F(CheckCommand, ACorrectedFitIsAFitFileWithTheExactNumbers) {
+    const json schema = json::parse(read_text(LRVB_SOURCE_DIR "/docs/fit.schema.json"));
+    for (const std::string model :
+         {"mixture $DATA/mixture3.csv -k 3", "regression $DATA/mtcars.csv -c wt,hp --response mpg"}) {
+        fit(model);
+        const std::string data = model.find("mtcars") == std::string::npos ? "$DATA/mixture3.csv" : "$DATA/mtcars.csv";
+        const Result result = lrvb("check fit.json " + data + " --format json --correct -o fit2.json");
+        ASSERT_EQ(result.code, 0) << result.err;
+        const json file = json::parse(read_text(work() / "fit2.json"));
+        EXPECT_EQ(schema_error(schema, file, "fit"), "");
+        EXPECT_EQ(file.at("correction").at("method"), "importance");
+        const auto exact = variables(result.json());
+        const auto summary = variables(lrvb("summary fit2.json --format json").json());
+        for (const auto& [name, variable] : exact) {
+            EXPECT_NEAR(summary.at(name).at("mean").get<double>(), variable.at("mean_exact").get<double>(), 1e-9);
+            EXPECT_NEAR(summary.at(name).at("sd").get<double>(), variable.at("sd_exact").get<double>(), 1e-9);
+        }
+        EXPECT_NE(lrvb("summary fit2.json").out.find("corrected by 4000 draws"), std::string::npos);
+        // What is corrected can be checked again, and predicts.
+        EXPECT_EQ(lrvb("check fit2.json " + data + " --format json").json().at("verdict"), "ok");
+        EXPECT_EQ(lrvb("predict fit2.json " + data).code, 0);
+    }
+}
+
+TEST_F(CheckCommand, ReadsTheDataAsTheFitDid) {
+    // Weights, a choice of columns, and rows with missing values.
+    write(
+        "data.csv", "name,x,w,y\n" + [] {
+            std::string rows;
+            for (int i = 0; i < 60; ++i) {
+                const double x = (i % 2 == 0 ? 0.0 : 6.0) + std::sin(3.7 * i);
+                rows += "a," + (i == 7 ? std::string("NA") : std::to_string(x)) + "," + std::to_string(1 + i % 3) +
+                        "," + std::to_string(2.0 * x + std::cos(5.1 * i)) + "\n";
+            }
+            return rows;
+        }());
+    fit("mixture data.csv -c x -k 2 --weights w --drop-missing");
+    EXPECT_EQ(lrvb("check fit.json data.csv").code, 0);
+    fit("regression data.csv -c x --response y --drop-missing");
+    EXPECT_EQ(lrvb("check fit.json data.csv").code, 0);
+    write("at.json", R"({"weights": [0.35, 0.65]})");
+    fit("mixture $DATA/old_faithful.csv -k 2 --covariance diagonal --fix weights --at at.json");
+    const Result fixed = lrvb("check fit.json $DATA/old_faithful.csv --format json");
+    ASSERT_EQ(fixed.code, 0) << fixed.err;
+    EXPECT_EQ(variables(fixed.json()).at("pi[1]").at("verdict"), "fixed");
+    EXPECT_TRUE(variables(fixed.json()).at("pi[1]").at("ratio").is_null());
+}
+
+TEST_F(CheckCommand, AFactorIsCheckedAsItWasFitted) {
+    write(
+        "data.csv", "group,y\n" + [] {
+            std::string rows;
+            for (int i = 0; i < 40; ++i) {
+                rows +=
+                    std::string(i % 2 == 0 ? "left" : "right") + "," + std::to_string(i % 2 + std::sin(2.3 * i)) + "\n";
+            }
+            return rows;
+        }());
+    fit("regression data.csv --response y");
+    const Result result = lrvb("check fit.json data.csv");
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_NE(result.out.find("beta[group=right]"), std::string::npos);
+}
+
+TEST_F(CheckCommand, RefusesOtherData) {
+    fit_old_faithful();
+    const auto refuses = [&](const std::string& command, int code, const std::string& sentence) {
+        const Result result = lrvb(command);
+        EXPECT_EQ(result.code, code) << command;
+        EXPECT_NE(result.err.find(sentence), std::string::npos) << result.err;
+        EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+        EXPECT_EQ(result.out, "");
+    };
+    shell("sed 's/^3.6,/3.7,/' $DATA/old_faithful.csv > other.csv");
+    refuses("check fit.json other.csv", 1, "other.csv holds other numbers than the data of the fit");
+    shell("head -100 $DATA/old_faithful.csv > part.csv");
+    refuses("check fit.json part.csv", 1, "holds other numbers than the data of the fit");
+    refuses("check fit.json $DATA/mixture3.csv", 1, "there is no column 'eruptions'");
+    refuses("check fit.json $DATA/old_faithful.csv --variables nu", 1, "there is no variable 'nu'");
+    refuses("check fit.json $DATA/old_faithful.csv --draws 10", 2, "--draws");
+    refuses("check fit.json $DATA/old_faithful.csv --method gibbs", 2, "--method");
+    refuses("check fit.json $DATA/old_faithful.csv --correct", 2, "--correct and -o need each other");
+    refuses("check - -", 2, "cannot both be standard input");
+    lrvb("fit mixture $DATA/old_faithful.csv -c eruptions -k 2 --max-iterations 2 -o short.json --quiet");
+    refuses("check short.json $DATA/old_faithful.csv", 1, "did not converge");
+    fit("regression $DATA/mtcars.csv -c wt --response mpg");
+    shell("sed 's/2.62,/2.63,/' $DATA/mtcars.csv > cars.csv");
+    refuses("check fit.json cars.csv", 1, "holds other numbers than the data of the fit");
+}
+
+}  // namespace
+}  // namespace lrvb::testing
