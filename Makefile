@@ -1,6 +1,6 @@
 # Thin targets over scripts/setup (Debian packages) and the CMake presets.
 
-.PHONY: demo test bench picture asan fuzz tidy format format-check clean setup
+.PHONY: demo test bench picture reproduce asan fuzz tidy format format-check clean setup
 .DEFAULT_GOAL := demo
 
 setup:
@@ -21,6 +21,10 @@ picture: build/release/build.ninja
 	@cmake --build --preset release --target picture leverage_picture
 	@build/release/examples/picture data > docs/sd_picture.svg.part && mv docs/sd_picture.svg.part docs/sd_picture.svg
 	@build/release/examples/leverage_picture > docs/leverage_picture.svg.part && mv docs/leverage_picture.svg.part docs/leverage_picture.svg
+
+reproduce: build/release/build.ninja
+	@cmake --build --preset release --target lrvb_program
+	@build/release/bin/lrvb reproduce all -o docs/reproduction
 
 bench: build/release/build.ninja
 	@cmake --build --preset release
