@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -36,7 +35,7 @@ Check check_data(const FitFile& fit, const Options& options) {
     if (std::holds_alternative<MixtureRecord>(fit.model)) {
         return check_mixture(fit, open_data_of(fit, options.data).source, options.check);
     }
-    return check_regression(fit, open_design_of(fit, options.data), options.check);
+    return check_regression(fit, open_design_of(fit, options.data).design, options.check);
 }
 
 Json number_or_null(double value) {
@@ -159,13 +158,9 @@ void add_check(CLI::App& program, Run& run) {
     command->add_option("DATA", options->data, "The data that were fitted: CSV, .npy, or -")->required();
     command->add_option("--draws", options->check.draws, "Draws of the exact posterior (default 4000)")
         ->check(CLI::Range(100, 10000000).description("100 or more"));
-    const std::map<std::string, CheckMethod> methods{{"importance", CheckMethod::importance},
-                                                     {"mh", CheckMethod::metropolis}};
-    command
-        ->add_option("--method", options->check.method,
-                     "importance (default), or mh for Metropolis-Hastings about the mode")
-        ->transform(CLI::CheckedTransformer(methods, CLI::ignore_case).description(""))
-        ->type_name("importance|mh");
+    add_choice<CheckMethod>(*command, "--method", options->check.method,
+                            {{"importance", CheckMethod::importance}, {"mh", CheckMethod::metropolis}},
+                            "importance (default), or mh for Metropolis-Hastings about the mode");
     add_format(*command, options->format);
     add_variables(*command, options->variables);
     command->add_option("--seed", options->check.seed, "Seed of the draws (default 1)");

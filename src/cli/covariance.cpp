@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -77,10 +76,9 @@ void add_covariance(CLI::App& program, Run& run) {
     CLI::App* command = program.add_subcommand("covariance", "Show the posterior covariance or correlation of a fit");
     add_fit_argument(*command, options->path);
     add_variables(*command, options->variables);
-    const std::map<std::string, Method> methods{{"lrvb", Method::linear_response}, {"mfvb", Method::mean_field}};
-    command->add_option("--method", options->method, "lrvb (default), or mfvb for what mean field says")
-        ->transform(CLI::CheckedTransformer(methods, CLI::ignore_case).description(""))
-        ->type_name("lrvb|mfvb");
+    add_choice<Method>(*command, "--method", options->method,
+                       {{"lrvb", Method::linear_response}, {"mfvb", Method::mean_field}},
+                       "lrvb (default), or mfvb for what mean field says");
     command->add_flag("--correlation", options->correlation, "Correlations instead of covariances");
     add_format(*command, options->format);
     command->callback([options, &run] { run = [options] { return show(*options); }; });

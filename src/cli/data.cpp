@@ -1,6 +1,7 @@
 #include "cli/data.hpp"
 
 #include "cli/arguments.hpp"
+#include "cli/command.hpp"
 
 #include <lrvb/data/csv.hpp>
 #include <lrvb/data/npy.hpp>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <filesystem>
 
 namespace lrvb::cli {
 
@@ -85,6 +87,19 @@ std::string checksum_of(const RegressionDesign& design) {
     return checksum.text();
 }
 
+void require_other_file(const std::string& output, const std::vector<std::string>& inputs) {
+    if (std::count(inputs.begin(), inputs.end(), "-") > 1) {
+        throw UsageError("only one file can come from standard input: save the other");
+    }
+    for (const std::string& input : inputs) {
+        std::error_code ignored;
+        if (!output.empty() && output != "-" && std::filesystem::is_regular_file(input, ignored) &&
+            std::filesystem::equivalent(input, output, ignored)) {
+            throw UsageError(fmt::format("-o {} would replace the input: choose another name", output));
+        }
+    }
+}
+
 void DataOptions::add_to(CLI::App& command) {
     command
         .add_option("DATA", path, "The data: a CSV file with a header, a NumPy file (.npy), or - for standard input")
@@ -125,8 +140,11 @@ Data open_data(const DataSelection& options) {
     Checksum checksum;
     bool keep = opened.source->resident() == nullptr;
     opened.source->rewind();
-    while (const Index count = opened.source->read(chunk.data(), kChunk)) {
+    // One by one where rows are left out: then the number of those tells the file's row.
+    const bool counts_rows = options.drop_missing && opened.csv != nullptr;
+    while (const Index count = opened.source->read(chunk.data(), counts_rows ? 1 : kChunk)) {
         data.record.rows += count;
+        if (counts_rows) data.file_rows.push_back(data.record.rows + opened.csv->dropped());
         checksum.add(chunk.data(), count * width);
         if (keep) kept.insert(kept.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(count * width));
         if (kept.size() > kLargestInMemory) {
@@ -136,6 +154,7 @@ Data open_data(const DataSelection& options) {
     }
     data.record.checksum = checksum.text();
     if (opened.csv != nullptr) data.record.dropped = opened.csv->dropped();
+    if (data.record.dropped == 0) data.file_rows.clear();
     if (data.record.rows == 0) {
         throw std::runtime_error(
             fmt::format("{}: every row has a missing value in a used column: use other columns", data.record.name));
@@ -145,9 +164,10 @@ Data open_data(const DataSelection& options) {
     return data;
 }
 
-std::shared_ptr<RowSource> open_columns(const std::string& path, const std::vector<std::string>& columns,
-                                        bool drop_missing) {
-    return open(path, columns, drop_missing).source;
+NewRows open_columns(const std::string& path, const std::vector<std::string>& columns, bool drop_missing) {
+    const Opened opened = open(path, columns, drop_missing);
+    const CsvSource* const csv = opened.csv;
+    return {opened.source, [csv] { return csv == nullptr ? Index{0} : csv->dropped(); }};
 }
 
 }  // namespace lrvb::cli

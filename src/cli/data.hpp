@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,14 +49,25 @@ std::string checksum_of(const RegressionDesign& design);
 struct Data {
     std::shared_ptr<RowSource> source;  // the columns, then the weights if there are any
     DataRecord record;
+    /// The file's row, from 1, of each row; empty where none was left out.
+    std::vector<Index> file_rows;
 };
+
+/// Throws UsageError where the output would replace one of the inputs, and where two inputs are standard input.
+void require_other_file(const std::string& output, const std::vector<std::string>& inputs);
 
 /// Reads the data once: up to a gigabyte of numbers stays in memory, more is streamed from the file whenever it is
 /// needed. Throws std::runtime_error for data that cannot be read.
 Data open_data(const DataSelection& selection);
 
-/// These columns of a file, streamed as they are: for new rows.
-std::shared_ptr<RowSource> open_columns(const std::string& path, const std::vector<std::string>& columns,
-                                        bool drop_missing);
+/// New rows, streamed as they are.
+struct NewRows {
+    std::shared_ptr<RowSource> source;
+    /// Rows left out so far.
+    std::function<Index()> dropped;
+};
+
+/// These columns of a file.
+NewRows open_columns(const std::string& path, const std::vector<std::string>& columns, bool drop_missing);
 
 }  // namespace lrvb::cli

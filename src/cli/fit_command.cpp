@@ -14,7 +14,7 @@ void FitCommandOptions::add_to(CLI::App& command) {
     command.add_option("-o,--output", output, "Write the fit to this file (JSON); - for standard output");
     command.add_option("--seed", seed, "Seed of the random starts (default 1)");
     command.add_option("--tolerance", tolerance, "Largest last step, in posterior sds (default 1e-8)")
-        ->check(CLI::Range(1e-15, 1.0).description("between 1e-15 and 1"));
+        ->check(CLI::Range(1e-15, 1e-4).description("between 1e-15 and 1e-4"));
     command.add_option("--max-iterations", max_iterations, "Sweeps and Newton steps at most (default 10000)")
         ->check(CLI::Range(1, 1000000000).description("1 or more"));
     command
@@ -59,7 +59,7 @@ void check_fit(FitFile& fit, const Model& model, const Optimum& optimum, const D
 int finish_fit(FitFile fit, const FitCommandOptions& common) {
     fit.program = LRVB_VERSION;
     if (!fit.converged()) {
-        fit.warnings.insert(fit.warnings.begin(), fmt::format("not converged: {}", fit.outcome.message));
+        fit.warnings.insert(fit.warnings.begin(), fit.outcome.message);
     }
     if (!common.output.empty()) write_fit(common.output, fit);
     // A fit on standard output is for the next program in the pipe: nothing else belongs there.

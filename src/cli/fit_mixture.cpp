@@ -42,6 +42,7 @@ class MixtureCommand {
 
     int run() {
         const std::vector<std::string> parts = fixed_parts();
+        require_other_file(options_.common.output, {options_.data.path, options_.at});
         Data data = open_data(options_.data.selection());
         const Index columns = static_cast<Index>(data.record.columns.size());
         MixtureSpecification specification;
@@ -126,7 +127,9 @@ class MixtureCommand {
                                                         : MixtureModel(data.source, specification).prior();
         if (!options_.prior_alpha.empty()) {
             result.alpha = single("--prior-alpha", options_.prior_alpha);
-            require_positive("--prior-alpha", result.alpha);
+            if (!(result.alpha >= 1e-6 && result.alpha <= 1e12)) {
+                throw UsageError(fmt::format("--prior-alpha is {}, but must lie between 1e-6 and 1e12", result.alpha));
+            }
         }
         if (!options_.prior_mean.empty()) result.mean = for_columns("--prior-mean", options_.prior_mean, columns);
         if (!options_.prior_variance.empty()) {

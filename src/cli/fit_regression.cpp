@@ -67,9 +67,26 @@ std::optional<RegressionPrior> prior_of(const Options& options, const Regression
     return prior;
 }
 
+// Treatment coding needs the intercept: without it the first level would be held at zero.
+void require_coded(const RegressionDesign& design) {
+    if (design.intercept) return;
+    for (const RegressionTerm& term : design.terms) {
+        if (!term.is_factor()) continue;
+        throw std::runtime_error(fmt::format(
+            "{}: column '{}' is text, and without an intercept its first level '{}' would be held at zero: leave "
+            "out --no-intercept, or that column",
+            design.source, term.column, term.levels.front()));
+    }
+}
+
 int fit_regression(const Options& options) {
+    require_other_file(options.common.output, {options.data.path});
     const DataFrame frame = read_columns(options);
-    const RegressionDesign design = regression_design(frame, frame.find(options.response), !options.no_intercept);
+    // With -c the response was asked for last; a number would now mean another column.
+    const Index response =
+        options.data.columns.empty() ? frame.find(options.response) : static_cast<Index>(frame.columns.size()) - 1;
+    const RegressionDesign design = regression_design(frame, response, !options.no_intercept);
+    require_coded(design);
     const std::optional<RegressionPrior> prior = prior_of(options, design);
     const RegressionModel model(design, prior);
     FitOptions fit_options = options.common.fit_options();

@@ -5,6 +5,8 @@
 
 #include <lrvb/io/fit_file.hpp>
 
+#include <Eigen/Cholesky>
+
 #include <algorithm>
 #include <map>
 
@@ -83,6 +85,9 @@ class FixedValues {
             } else {
                 matrix = numbers("precisions", entry, columns_).asDiagonal();
             }
+            if (!matrix.isApprox(matrix.transpose(), 1e-12) || matrix.llt().info() != Eigen::Success) {
+                refuse("precisions", "must be positive, and matrices symmetric and positive definite");
+            }
             result.push_back(std::move(matrix));
         }
         return result;
@@ -139,7 +144,15 @@ MixtureFixed read_fixed(const std::vector<std::string>& parts, const std::string
             fmt::format("{}: is not JSON: give a fit file, or lists named weights, means, precisions", stream.name()));
     }
     if (json.is_object() && json.contains("format")) {
-        json = values_of(parse_fit(text, stream.name()), components, columns, full);
+        const FitFile fit = parse_fit(text, stream.name());
+        const auto* mixture = std::get_if<MixtureRecord>(&fit.model);
+        if (mixture == nullptr || mixture->components != components || mixture->centre.size() != columns) {
+            throw std::runtime_error(fmt::format(
+                "{}: is no fit of a mixture with {} components of {} columns, so that its 'means', 'weights' and "
+                "'precisions' are others: give a fit of the same shape, or JSON with lists of them",
+                stream.name(), components, columns));
+        }
+        json = values_of(fit, components, columns, full);
     }
     const FixedValues values(std::move(json), stream.name(), components, columns);
     MixtureFixed fixed;

@@ -47,10 +47,14 @@ class InfluenceCommand {
             sds_.push_back(sd);
         }
         if (chosen_.empty()) throw std::runtime_error(options.fit + ": all of these variables were held fixed");
-        root_ = root_of_inverse(posterior.covariance_of(chosen_, Method::linear_response));
+        centring_ = restored_->centring(chosen_);
+        const SparseMatrix weights = restored_->functionals(chosen_).resolve(restored_->model().layout()).weights;
+        const Matrix centred = Matrix(weights) * centring_.transpose();
+        root_ = root_of_inverse(restored_->response().covariance(Functionals(SparseMatrix(centred.sparseView()))));
     }
 
     int run() {
+        require_other_file(options_.output, {options_.fit, options_.data});
         std::optional<detail::AtomicFile> file;
         std::string text;
         if (!options_.output.empty()) {
@@ -78,7 +82,7 @@ class InfluenceCommand {
     std::vector<std::string> asked() const {
         if (!options_.variables.empty()) return split(options_.variables);
         std::vector<std::string> names;
-        for (const char* name : {"pi", "mu", "log_tau", "Lambda", "intercept", "beta"}) {
+        for (const char* name : {"intercept", "beta", "pi", "mu", "log_tau", "Lambda"}) {
             for (const PosteriorVariable& variable : restored_->file().posterior.variables) {
                 if (variable.name.substr(0, variable.name.find('[')) != name) continue;
                 names.emplace_back(name);
@@ -88,24 +92,24 @@ class InfluenceCommand {
         return names;
     }
 
-    // Of the correlations of what was asked for: R with R Rᵀ their inverse, where they have one; directions without
-    // variance (weights add up to one) have no distance.
-    Matrix root_of_inverse(const Matrix& covariance) const {
-        const Eigen::Map<const Vector> sds(sds_.data(), static_cast<Index>(sds_.size()));
-        const Matrix correlation = sds.cwiseInverse().asDiagonal() * covariance * sds.cwiseInverse().asDiagonal();
+    // R with R Rᵀ the inverse of the covariance, where it has one; directions without variance (weights add up to one)
+    // have no distance.
+    static Matrix root_of_inverse(const Matrix& covariance) {
+        const Vector inverse = covariance.diagonal().cwiseSqrt().cwiseInverse();
+        const Matrix correlation = inverse.asDiagonal() * covariance * inverse.asDiagonal();
         const Eigen::SelfAdjointEigenSolver<Matrix> solver(correlation);
-        Vector scales = Vector::Zero(sds.size());
-        for (Index i = 0; i < sds.size(); ++i) {
+        Vector scales = Vector::Zero(inverse.size());
+        for (Index i = 0; i < inverse.size(); ++i) {
             const double value = solver.eigenvalues()[i];
             if (value > 1e-10) scales[i] = 1.0 / std::sqrt(value);
         }
-        return solver.eigenvectors() * scales.asDiagonal();
+        return inverse.asDiagonal() * solver.eigenvectors() * scales.asDiagonal();
     }
 
     Case case_of(Index row, const Vector& inputs, const Vector& change) const {
         Case one{row, inputs, 0.0, change};
         for (Index v = 0; v < change.size(); ++v) one.shifts[v] /= sds_[static_cast<std::size_t>(v)];
-        one.distance = (root_.transpose() * one.shifts).norm();
+        one.distance = (root_.transpose() * (centring_ * change)).norm();
         return one;
     }
 
@@ -128,8 +132,8 @@ class InfluenceCommand {
     }
 
     template <class Shown>
-    static std::vector<std::string> fields(const Case& one, Shown shown) {
-        std::vector<std::string> result{fmt::format("{}", one.row + 1)};
+    std::vector<std::string> fields(const Case& one, Shown shown) const {
+        std::vector<std::string> result{fmt::format("{}", restored_->file_row(one.row))};
         for (const double value : one.inputs) result.push_back(exact(value));
         result.push_back(shown(one.distance));
         for (const double value : one.shifts) result.push_back(shown(value));
@@ -137,21 +141,30 @@ class InfluenceCommand {
     }
 
     void show() const {
-        const auto shown = [](double value) { return fmt::format("{:.3f}", value); };
-        fmt::print(
-            "What dropping a row would do to each mean, in posterior sds: the {} most influential of {} rows\n\n",
-            top_.size(), restored_->file().data.rows);
+        const auto shown = [](double value) { return fmt::format("{:.3f}", value + 0.0); };
         std::vector<std::vector<std::string>> table{header()};
         if (options_.refit) table.front().insert(table.front().begin() + 1, "");
         for (const Case& one : top_) {
             table.push_back(fields(one, shown));
             if (!options_.refit) continue;
             table.back().insert(table.back().begin() + 1, "predicted");
-            std::vector<std::string> refitted = fields(refit(one), shown);
+            std::vector<std::string> refitted = refitted_fields(one, shown);
             refitted.insert(refitted.begin() + 1, "refitted");
             table.push_back(std::move(refitted));
         }
-        fmt::print("{}", aligned(table));
+        fmt::print(
+            "What dropping a row would do to each mean, in posterior sds: the {} most influential of {} rows\n\n{}",
+            top_.size(), restored_->file().data.rows, aligned(table));
+    }
+
+    // Without some rows there is no model: a level that only this row has. Then there is nothing to compare with.
+    template <class Shown>
+    std::vector<std::string> refitted_fields(const Case& one, Shown shown) const {
+        try {
+            return fields(refit(one), shown);
+        } catch (const std::runtime_error&) {
+            return fields(one, [](double) { return std::string("impossible"); });
+        }
     }
 
     Case refit(const Case& one) const {
@@ -170,6 +183,7 @@ class InfluenceCommand {
     std::vector<Index> chosen_;
     std::vector<std::string> names_;
     std::vector<double> sds_;
+    Matrix centring_;
     Matrix root_;
     std::vector<Case> top_;  // the furthest first
 };

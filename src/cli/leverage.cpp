@@ -22,6 +22,7 @@ struct Options {
 };
 
 int show(const Options& options) {
+    require_other_file(options.output, {options.fit, options.data});
     const std::unique_ptr<Restored> restored = restore(options.fit, options.data, threads_of(options.threads));
     const Posterior& posterior = restored->file().posterior;
     const std::vector<Index> chosen = posterior.select(split(options.variables));
@@ -47,7 +48,7 @@ int show(const Options& options) {
     std::string text = csv_line(header);
     restored->response().leverage(restored->functionals(chosen), [&](const RowAnswers& rows) {
         for (Index i = 0; i < rows.answers.rows(); ++i) {
-            fmt::format_to(std::back_inserter(text), "{}", rows.first + i + 1);
+            fmt::format_to(std::back_inserter(text), "{}", restored->file_row(rows.first + i));
             for (const double value : rows.inputs.row(i)) fmt::format_to(std::back_inserter(text), ",{}", value);
             for (const double value : rows.answers.row(i)) fmt::format_to(std::back_inserter(text), ",{}", value);
             if (hats.size() > 0) fmt::format_to(std::back_inserter(text), ",{}", hats[rows.first + i]);

@@ -4,8 +4,9 @@
 
 #include <fmt/format.h>
 
-#include <csignal>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 
@@ -96,12 +97,10 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    // A reader that has seen enough closes the pipe: writing then fails with a message, instead of ending us without.
-    std::signal(SIGPIPE, SIG_IGN);
     try {
         const int code = run_program(argc, argv);
         if (std::fflush(stdout) == 0) return code;
-        fmt::print(stderr, "lrvb: standard output cannot be written: is the disk full?\n");
+        fmt::print(stderr, "lrvb: standard output cannot be written: {}; choose another place\n", std::strerror(errno));
     } catch (const lrvb::MissingValue& error) {
         fmt::print(stderr, "lrvb: {} with --drop-missing\n", error.what());
     } catch (const std::bad_alloc&) {

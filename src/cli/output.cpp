@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 
 namespace lrvb::cli {
@@ -30,16 +29,16 @@ Json number_or_null(double value) {
 
 std::string ratio(double sd, double mean_field_sd) {
     if (!std::isfinite(sd)) return "NA";
-    return mean_field_sd > 0.0 ? fmt::format("{:.2f}", sd / mean_field_sd) : "fixed";
+    if (sd == 0.0 && mean_field_sd == 0.0) return "fixed";
+    return fmt::format("{:.2f}", sd / mean_field_sd);
 }
 
 }  // namespace
 
 void add_format(CLI::App& command, Format& format) {
-    const std::map<std::string, Format> names{{"table", Format::table}, {"csv", Format::csv}, {"json", Format::json}};
-    command.add_option("--format", format, "table for people (default), csv or json for programs")
-        ->transform(CLI::CheckedTransformer(names, CLI::ignore_case).description(""))
-        ->type_name("table|csv|json");
+    add_choice<Format>(command, "--format", format,
+                       {{"table", Format::table}, {"csv", Format::csv}, {"json", Format::json}},
+                       "table for people (default), csv or json for programs");
 }
 
 void add_fit_argument(CLI::App& command, std::string& path) {
@@ -60,7 +59,15 @@ void add_variables(CLI::App& command, std::string& variables) {
                        "Variables to show, separated by commas; mu stands for every mu[…] (default: all)");
 }
 
-std::string aligned(const std::vector<std::vector<std::string>>& rows) {
+std::string aligned(const std::vector<std::vector<std::string>>& given) {
+    // A name from a file may hold line ends: a table has one line a row.
+    std::vector<std::vector<std::string>> rows = given;
+    for (std::vector<std::string>& row : rows) {
+        for (std::string& cell : row) {
+            std::replace_if(
+                cell.begin(), cell.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+        }
+    }
     std::vector<std::size_t> widths;
     for (const std::vector<std::string>& row : rows) {
         widths.resize(std::max(widths.size(), row.size()), 0);

@@ -11,6 +11,29 @@ namespace lrvb::cli {
 
 enum class Format { table, csv, json };
 
+/// An option that takes one of some words.
+template <class Value>
+void add_choice(CLI::App& command, const std::string& name, Value& value,
+                const std::vector<std::pair<std::string, Value>>& choices, const std::string& description) {
+    std::vector<std::string> words;
+    std::string type;
+    for (const auto& [word, ignored] : choices) {
+        words.push_back(word);
+        type += (type.empty() ? "" : "|") + word;
+    }
+    command
+        .add_option_function<std::string>(
+            name,
+            [&value, choices](const std::string& word) {
+                for (const auto& [known, meant] : choices) {
+                    if (known == word) value = meant;
+                }
+            },
+            description)
+        ->check(CLI::IsMember(words).description(""))
+        ->type_name(type);
+}
+
 /// --format table|csv|json.
 void add_format(CLI::App& command, Format& format);
 

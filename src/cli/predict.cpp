@@ -28,7 +28,8 @@ constexpr Index kChunk = 1 << 12;  // rows
 void predict_mixture(const FitFile& fit, const MixtureRecord& record, const Options& options) {
     const MixtureShape shape{record.components, record.covariance, record.centre, record.scale};
     const State state = fit.state(mixture_layout(shape));
-    const std::shared_ptr<RowSource> source = open_columns(options.data, fit.data.columns, options.drop_missing);
+    const NewRows rows_of_file = open_columns(options.data, fit.data.columns, options.drop_missing);
+    const std::shared_ptr<RowSource>& source = rows_of_file.source;
     const Index columns = source->columns();
 
     detail::AtomicFile file(options.output);
@@ -39,13 +40,14 @@ void predict_mixture(const FitFile& fit, const MixtureRecord& record, const Opti
     std::vector<double> buffer(static_cast<std::size_t>(kChunk * columns));
     Index row = 0;
     source->rewind();
-    while (const Index count = source->read(buffer.data(), kChunk)) {
+    // One by one where rows are left out: then the number of those tells the file's row.
+    while (const Index count = source->read(buffer.data(), options.drop_missing ? 1 : kChunk)) {
         const Matrix rows = Eigen::Map<const Matrix>(buffer.data(), columns, count).transpose();
         const MixtureModel::Prediction prediction = predict(shape, state, rows);
         for (Index i = 0; i < count; ++i) {
             Index component = 0;
             prediction.responsibilities.row(i).maxCoeff(&component);
-            text += fmt::format("{},{}", ++row, component + 1);
+            text += fmt::format("{},{}", ++row + rows_of_file.dropped(), component + 1);
             for (Index k = 0; k < record.components; ++k) {
                 text += ',';
                 text += exact(prediction.responsibilities(i, k));
@@ -54,18 +56,16 @@ void predict_mixture(const FitFile& fit, const MixtureRecord& record, const Opti
             text += exact(prediction.log_density[i]);
             text += '\n';
         }
+        if (text.size() < (std::size_t{1} << 16)) continue;
         file.write(text.data(), text.size());
         text.clear();
     }
+    file.write(text.data(), text.size());
     file.commit();
 }
 
 // Row by row: the mean of the response, the sd of that mean, and that of a new response.
 void predict_regression(const RegressionRecord& record, const Options& options) {
-    if (record.coefficients.covariance.size() == 0) {
-        throw std::runtime_error(
-            fmt::format("{}: no prediction from a fit that did not converge: fit again", options.fit));
-    }
     FrameOptions frame_options;
     for (const RegressionTerm& term : record.terms) {
         frame_options.columns.push_back(term.column);
@@ -83,7 +83,12 @@ void predict_regression(const RegressionRecord& record, const Options& options) 
 }
 
 int predict_rows(const Options& options) {
+    require_other_file(options.output, {options.fit, options.data});
     const FitFile fit = read_fit(options.fit);
+    if (!fit.converged()) {
+        throw std::runtime_error(
+            fmt::format("{}: no prediction from a fit that did not converge: fit again", options.fit));
+    }
     if (const auto* mixture = std::get_if<MixtureRecord>(&fit.model)) {
         predict_mixture(fit, *mixture, options);
     } else {

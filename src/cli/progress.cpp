@@ -13,6 +13,9 @@ namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
 
+using Handler = void (*)(int);
+Handler before = SIG_DFL;
+
 extern "C" void on_interrupt(int) {
     interrupted = 1;
     std::signal(SIGINT, SIG_DFL);
@@ -22,11 +25,12 @@ extern "C" void on_interrupt(int) {
 
 Interruption::Interruption() {
     interrupted = 0;
-    std::signal(SIGINT, on_interrupt);
+    before = std::signal(SIGINT, on_interrupt);
+    if (before == SIG_IGN) std::signal(SIGINT, SIG_IGN);
 }
 
 Interruption::~Interruption() {
-    std::signal(SIGINT, SIG_DFL);
+    std::signal(SIGINT, before);
 }
 
 bool Interruption::asked_for() {

@@ -59,7 +59,9 @@ class RestoredMixture final : public Restored {
   public:
     RestoredMixture(FitFile fit, const std::string& path, int threads)
         : Restored(std::move(fit)), record_(std::get<MixtureRecord>(file().model)) {
-        source_ = open_data_of(file(), path).source;
+        Data data = open_data_of(file(), path);
+        source_ = data.source;
+        set_file_rows(std::move(data.file_rows));
         specification_.components = record_.components;
         specification_.covariance = record_.covariance;
         specification_.prior = record_.prior;
@@ -97,7 +99,9 @@ class RestoredRegression final : public Restored {
         : Restored(std::move(fit)), record_(std::get<RegressionRecord>(file().model)) {
         prior_ = record_.prior;
         prior_.centre = record_.coefficients.centre;
-        design_ = std::make_shared<const RegressionDesign>(open_design_of(file(), path));
+        FittedDesign fitted = open_design_of(file(), path);
+        design_ = std::make_shared<const RegressionDesign>(std::move(fitted.design));
+        set_file_rows(std::move(fitted.file_rows));
         model_ = std::make_shared<RegressionModel>(design_, prior_);
         respond();
     }
@@ -119,7 +123,28 @@ class RestoredRegression final : public Restored {
         }
         const RegressionModel model(design, prior);
         // Its inner units are its own, so that the old optimum is no start; but a regression is solved in a few steps.
-        return regression_posterior(model, fit(model, {}));
+        const Optimum optimum = fit(model, {});
+        if (!optimum.converged())
+            throw std::runtime_error(fmt::format("a refit did not converge: {}", optimum.message));
+        return regression_posterior(model, optimum);
+    }
+
+    Matrix centring(const std::vector<Index>& variables) const override {
+        Matrix result = Restored::centring(variables);
+        const std::vector<PosteriorVariable>& all = file().posterior.variables;
+        const auto place = [&](const std::string& name) -> Index {
+            for (std::size_t v = 0; v < variables.size(); ++v) {
+                if (all[static_cast<std::size_t>(variables[v])].name == name) return static_cast<Index>(v);
+            }
+            return -1;
+        };
+        const Index intercept = place("intercept");
+        for (std::size_t j = 0; j < design_->names.size() && intercept >= 0; ++j) {
+            const Index slope = place(fmt::format("beta[{}]", design_->names[j]));
+            if (slope < 0) return Restored::centring(variables);  // not all of them: no change that keeps distances
+            result(intercept, slope) = model_->centre()[static_cast<Index>(j)];
+        }
+        return result;
     }
 
     Vector hat_values() const override {
@@ -150,7 +175,7 @@ Data open_data_of(const FitFile& fit, const std::string& path) {
     return data;
 }
 
-RegressionDesign open_design_of(const FitFile& fit, const std::string& path) {
+FittedDesign open_design_of(const FitFile& fit, const std::string& path) {
     const auto& record = std::get<RegressionRecord>(fit.model);
     FrameOptions options;
     for (const RegressionTerm& term : record.terms) {
@@ -176,7 +201,7 @@ RegressionDesign open_design_of(const FitFile& fit, const std::string& path) {
     data.name = frame.name;
     data.checksum = checksum_of(design);
     require_same(fit, data);
-    return design;
+    return {std::move(design), frame.file_rows};
 }
 
 Functionals Restored::functionals(const std::vector<Index>& variables) const {
@@ -225,16 +250,24 @@ std::unique_ptr<Restored> restore(const std::string& fit, const std::string& dat
     return std::make_unique<RestoredRegression>(std::move(file), data);
 }
 
+std::optional<double> prior_value_if(const FitFile& fit, const std::string& name) {
+    const std::vector<std::string>& known = fit.posterior.hyperparameters;
+    if (std::find(known.begin(), known.end(), name) == known.end()) return std::nullopt;
+    if (const auto* mixture = std::get_if<MixtureRecord>(&fit.model)) return prior_parameter(mixture->prior, name);
+    const auto& regression = std::get<RegressionRecord>(fit.model);
+    return prior_parameter(regression.prior, name, design_names(regression.terms));
+}
+
+double prior_value(const FitFile& fit, const std::string& name) {
+    const std::optional<double> value = prior_value_if(fit, name);
+    if (!value) throw std::runtime_error(fmt::format("the fit has no prior parameter '{}': fit again", name));
+    return *value;
+}
+
 Vector prior_values(const FitFile& fit) {
     Vector values(static_cast<Index>(fit.posterior.hyperparameters.size()));
     for (Index i = 0; i < values.size(); ++i) {
-        const std::string& name = fit.posterior.hyperparameters[static_cast<std::size_t>(i)];
-        if (const auto* mixture = std::get_if<MixtureRecord>(&fit.model)) {
-            values[i] = prior_parameter(mixture->prior, name);
-        } else {
-            const auto& regression = std::get<RegressionRecord>(fit.model);
-            values[i] = prior_parameter(regression.prior, name, design_names(regression.terms));
-        }
+        values[i] = prior_value(fit, fit.posterior.hyperparameters[static_cast<std::size_t>(i)]);
     }
     return values;
 }

@@ -30,6 +30,13 @@ class Restored {
     /// The fit again from its optimum, after a change. Throws std::runtime_error where it does not converge.
     virtual Posterior refit(const RefitChange& change) const = 0;
 
+    /// The file's row, from 1, of a row counted from 0.
+    Index file_row(Index row) const { return file_rows_.empty() ? row + 1 : file_rows_[static_cast<std::size_t>(row)]; }
+    /// A change of the chosen variables in which an offset of the data costs no digits: of a regression, the intercept
+    /// at the centre of the columns instead of that at zero. Distances are the same in both.
+    virtual Matrix centring(const std::vector<Index>& variables) const {
+        return Matrix::Identity(static_cast<Index>(variables.size()), static_cast<Index>(variables.size()));
+    }
     /// Of a regression: the leverage of each response on its own fitted value. Empty for other models.
     virtual Vector hat_values() const { return {}; }
 
@@ -45,21 +52,31 @@ class Restored {
     /// Once the model is there.
     void respond();
     Optimum refitted(const Model& changed) const;
+    void set_file_rows(std::vector<Index> rows) { file_rows_ = std::move(rows); }
 
   private:
     FitFile file_;
+    std::vector<Index> file_rows_;
     Optimum optimum_;
     std::unique_ptr<LinearResponse> response_;
 };
 
 /// The data that a fit was made from, read as it was read then. Throw std::runtime_error for data that are others.
 Data open_data_of(const FitFile& fit, const std::string& path);
-RegressionDesign open_design_of(const FitFile& fit, const std::string& path);
+struct FittedDesign {
+    RegressionDesign design;
+    std::vector<Index> file_rows;  // as in Data
+};
+FittedDesign open_design_of(const FitFile& fit, const std::string& path);
 
 /// Throws std::runtime_error for a fit that did not converge, and for data that are not those of the fit.
 std::unique_ptr<Restored> restore(const std::string& fit, const std::string& data, int threads);
 
-/// The value of each hyperparameter of the fit, in the order of its posterior.
+/// The value of a hyperparameter of the fit; nothing where it has none of that name.
+std::optional<double> prior_value_if(const FitFile& fit, const std::string& name);
+/// The same, which must be there.
+double prior_value(const FitFile& fit, const std::string& name);
+/// The value of each, in the order of its posterior.
 Vector prior_values(const FitFile& fit);
 
 }  // namespace lrvb::cli

@@ -34,17 +34,49 @@ struct Effect {
     double value = 0.0;
     double mean_slope = 0.0;       // d mean / d value, by linear response
     double sds_per_percent = 0.0;  // change of the mean, in posterior sds, for 1 % more
+    double weight = 0.0;           // the same for sorting, with a prior mean moved by 1 % of the prior's sd
     double sd_slope = kNothing;    // d sd / d value, by the difference of two refits
     double sd_percent = kNothing;  // change of the sd, in percent of itself, for 1 % more
 };
 
-// Central differences of the sds of refits from the optimum; a step of 1 % of the value, or of the prior's sd where a
-// mean is zero, is far above the error of a refit and far below what bends.
+// A number by which a hyperparameter can be moved a little: itself; of a mean, the prior's sd; of an entry off the
+// diagonal of a matrix, the root of the diagonal's product; of degrees of freedom, what they exceed the least by.
+double unit_of(const FitFile& fit, const std::string& name, double value) {
+    const auto find = [&](const std::string& other) { return prior_value(fit, other); };
+    const std::size_t open = name.find('[');
+    const std::string base = name.substr(0, open);
+    const std::string index = open == std::string::npos ? "" : name.substr(open);
+    if (base == "intercept_mean") return std::sqrt(find("intercept_variance"));
+    if (base == "mean") {
+        if (const std::optional<double> variance = prior_value_if(fit, "variance" + index)) return std::sqrt(*variance);
+        const std::string inside = index.substr(1, index.size() - 2);
+        return std::sqrt(find(fmt::format("variance[{},{}]", inside, inside)));
+    }
+    const std::size_t comma = index.find(',');
+    if (std::holds_alternative<MixtureRecord>(fit.model) && comma != std::string::npos) {
+        const std::string p = index.substr(1, comma - 1);
+        const std::string q = index.substr(comma + 1, index.size() - comma - 2);
+        if (p != q)
+            return std::sqrt(find(fmt::format("{}[{},{}]", base, p, p)) * find(fmt::format("{}[{},{}]", base, q, q)));
+    }
+    if (base == "dof") {
+        const auto columns = static_cast<double>(std::get<MixtureRecord>(fit.model).centre.size());
+        return value - (columns - 1.0);
+    }
+    return std::abs(value);
+}
+
+bool is_location(const std::string& name) {
+    return name == "intercept_mean" || name.substr(0, name.find('[')) == "mean";
+}
+
+// Central differences of the sds of refits from the optimum: steps of 1 % are far above the error of a refit and far
+// below what bends.
 Matrix sd_slopes(const Restored& restored, const std::vector<Index>& chosen, const Vector& values) {
     const std::vector<std::string>& names = restored.file().posterior.hyperparameters;
     Matrix slopes(static_cast<Index>(chosen.size()), values.size());
     for (Index h = 0; h < values.size(); ++h) {
-        const double step = 1e-2 * (values[h] != 0.0 ? std::abs(values[h]) : 1.0);
+        const double step = 1e-2 * unit_of(restored.file(), names[static_cast<std::size_t>(h)], values[h]);
         const auto sds = [&](double value) {
             const Posterior posterior = restored.refit({{}, {{names[static_cast<std::size_t>(h)], value}}});
             Vector result(static_cast<Index>(chosen.size()));
@@ -74,6 +106,8 @@ std::vector<Effect> effects_of(const FitFile& fit, const std::vector<Index>& cho
             for (const auto& [at, slope] : variable.gradient)
                 effect.mean_slope += slope * posterior.sensitivities(at, h);
             effect.sds_per_percent = effect.mean_slope * 0.01 * values[h] / sd;
+            const double unit = is_location(effect.prior) ? unit_of(fit, effect.prior, values[h]) : values[h];
+            effect.weight = std::abs(effect.mean_slope * 0.01 * unit / sd);
             if (slopes_of_sds != nullptr) {
                 effect.sd_slope = (*slopes_of_sds)(static_cast<Index>(v), h);
                 effect.sd_percent = effect.sd_slope * values[h] / sd;
@@ -81,13 +115,13 @@ std::vector<Effect> effects_of(const FitFile& fit, const std::vector<Index>& cho
             effects.push_back(std::move(effect));
         }
     }
-    std::stable_sort(effects.begin(), effects.end(), [](const Effect& a, const Effect& b) {
-        return std::abs(a.sds_per_percent) > std::abs(b.sds_per_percent);
-    });
+    std::stable_sort(effects.begin(), effects.end(),
+                     [](const Effect& a, const Effect& b) { return a.weight > b.weight; });
     return effects;
 }
 
 int show(const Options& options) {
+    require_other_file(options.output, {options.fit, options.data});
     std::unique_ptr<Restored> restored;
     FitFile fit;
     if (options.data.empty()) {
@@ -115,10 +149,12 @@ int show(const Options& options) {
         detail::write_text(options.output, text);
         if (options.output == "-") return kSuccess;
     }
-    const double largest = effects.empty() ? 0.0 : 10.0 * std::abs(effects.front().sds_per_percent);
+    const double largest = effects.empty() ? 0.0 : 10.0 * effects.front().weight;
     if (largest > kMatters) {
-        fmt::print("The prior matters: 10 % more {} moves {} by {:.2g} posterior sds.\n\n", effects.front().prior,
-                   effects.front().variable, 10.0 * effects.front().sds_per_percent);
+        const bool location = is_location(effects.front().prior);
+        fmt::print("The prior matters: {} {} moves {} by {:.2g} posterior sds.\n\n",
+                   location ? "a tenth of the prior's sd more" : "10 % more", effects.front().prior,
+                   effects.front().variable, largest);
     } else {
         fmt::print(
             "The prior hardly matters: a change of 10 % in any of its numbers moves no mean by more than {:.2g} "
@@ -127,7 +163,7 @@ int show(const Options& options) {
     }
     std::vector<std::vector<std::string>> table{{"variable", "prior", "value", "d mean", "sds per 1 %"}};
     if (slopes) table.front().insert(table.front().end(), {"d sd", "sd % per 1 %"});
-    const auto shown = [](double value) { return fmt::format("{:.3g}", value); };
+    const auto shown = [](double value) { return fmt::format("{:.3g}", value + 0.0); };  // no −0
     for (const Effect& effect : effects) {
         table.push_back({effect.variable, effect.prior, shown(effect.value), shown(effect.mean_slope),
                          shown(effect.sds_per_percent)});

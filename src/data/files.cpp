@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <sys/mman.h>
@@ -157,11 +158,19 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), file_(-1) {
         file_ = duplicate_of(STDOUT_FILENO, path_);
         return;
     }
+    // A link to nothing: what it points to is made.
+    std::error_code ignored;
+    if (std::filesystem::is_symlink(path, ignored) && !std::filesystem::exists(path, ignored)) {
+        const std::filesystem::path target = std::filesystem::read_symlink(path, ignored);
+        path_ = target.is_absolute() ? target.string() : (std::filesystem::path(path).parent_path() / target).string();
+    }
     struct stat status {};
-    if (::stat(path.c_str(), &status) == 0) {
+    const bool exists = ::stat(path.c_str(), &status) == 0;
+    if (exists) {
         if (S_ISDIR(status.st_mode)) {
             throw std::runtime_error(fmt::format("{}: is a directory: give the path of a file", path));
         }
+        if (S_ISREG(status.st_mode) && ::access(path.c_str(), W_OK) != 0) refuse(path_, "write the file");
         if (!S_ISREG(status.st_mode)) {
             file_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
             if (file_.number() < 0) refuse(path_, "write the file");
@@ -177,6 +186,8 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), file_(-1) {
         file_ = FileDescriptor(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     } while (file_.number() < 0 && errno == EEXIST);
     if (file_.number() < 0) refuse(path_, "write the file");
+    // Who could read the old file can read the new one, and nobody else.
+    if (exists) ::fchmod(file_.number(), status.st_mode & 07777U);
 }
 
 AtomicFile::~AtomicFile() {

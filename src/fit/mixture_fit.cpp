@@ -280,16 +280,17 @@ class MixtureFitter {
         }
     }
 
-    // Cancelled before the fit of all rows began: the best state so far, with its bound on the sample.
+    // Cancelled before the fit of all rows began: the best state so far.
     void give_up() {
         Optimum& optimum = result_.optimum;
         optimum.state = model_->ordered(best_.state);
-        optimum.bound = best_.bound;
-        optimum.trace = {best_.bound};
+        optimum.bound = model_->expand_at(optimum.state, Order::value).value +
+                        detail::entropy_of(model_->layout(), optimum.state).value;
+        optimum.trace = {optimum.bound};
         optimum.step = kInfinity;
         optimum.termination = Termination::cancelled;
-        optimum.message = "cancelled while a start was sought";
-        optimum.restart_bounds = {best_.bound};
+        optimum.message = "cancelled while a start was sought; fit again, with fewer restarts or more patience";
+        optimum.restart_bounds = {optimum.bound};
         optimum.restart_terminations = {Termination::cancelled};
     }
 

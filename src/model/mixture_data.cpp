@@ -88,6 +88,7 @@ class Summary {
             summary.format.inverse_scale = specification.standardisation->second.cwiseInverse();
         } else {
             if (moments_.used < specification.components) {
+                if (moments_.used == 0) refuse(source_, "no row has a weight above zero: check the weights");
                 refuse(source_,
                        fmt::format("{} rows with weight are fewer than {} components; ask for fewer components",
                                    moments_.used, specification.components));

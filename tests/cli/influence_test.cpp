@@ -223,6 +223,67 @@ TEST_F(Influence, SensitivitySaysWhenThePriorMattersAndWhatIsARefit) {
     EXPECT_EQ(lrvb("sensitivity few.json").out.rfind("The prior matters", 0), 0U);
 }
 
+TEST_F(Influence, RowsAreThoseOfTheFileWhereSomeWereLeftOut) {
+    write("data.csv", "x,g\nNA,a\n1,a\n2,b\n,b\n4,a\n50,b\n3,a\n5,b\n");
+    fit("mixture data.csv -c x -k 1 --drop-missing --quiet -o fit.json");
+    const Csv leverage = parse_csv(lrvb("leverage fit.json data.csv --variables mu").out);
+    std::vector<std::string> rows;
+    for (const auto& row : leverage.rows) rows.push_back(row[0]);
+    EXPECT_EQ(rows, (std::vector<std::string>{"2", "3", "5", "6", "7", "8"}));
+    const Csv influence = parse_csv(lrvb("influence fit.json data.csv --variables mu -o -").out);
+    EXPECT_EQ(influence.rows[3][0], "6");
+    EXPECT_EQ(influence.rows[3][1], "50");
+    const Csv predicted = parse_csv(lrvb("predict fit.json data.csv --drop-missing").out);
+    EXPECT_EQ(predicted.rows[3][0], "6");
+    fit("regression data.csv --response x -c g --drop-missing --quiet -o regression.json");
+    EXPECT_EQ(parse_csv(lrvb("influence regression.json data.csv -o -").out).rows[3][0], "6");
+}
+
+TEST_F(Influence, AnOffsetOfAColumnChangesNoDistance) {
+    const auto data = [](double offset) {
+        std::string text = "t,y\n";
+        for (int i = 0; i < 50; ++i) {
+            char line[80];
+            std::snprintf(line, sizeof line, "%.0f,%.6f\n", offset + i, 3.0 + 0.1 * i + std::sin(7.0 * i));
+            text += line;
+        }
+        return text;
+    };
+    std::vector<Csv> answers;
+    for (const double offset : {0.0, 1.7e9}) {
+        write("data.csv", data(offset));
+        fit("regression data.csv --response y --quiet -o fit.json");
+        answers.push_back(parse_csv(lrvb("influence fit.json data.csv -o -").out));
+    }
+    for (std::size_t i = 0; i < 50; ++i) {
+        EXPECT_NEAR(answers[0].number(i, "distance"), answers[1].number(i, "distance"), 1e-5);
+    }
+}
+
+TEST_F(Influence, SensitivityOfSdsWorksInAnyUnit) {
+    std::string text = "a,b\n";
+    const Csv data = parse_csv(read_text(LRVB_DATA_DIR "/old_faithful.csv"));
+    for (std::size_t i = 0; i < data.rows.size(); ++i) {
+        char line[80];
+        std::snprintf(line, sizeof line, "%.12g,%.12g\n", 1e-6 * data.number(i, "eruptions"),
+                      1e6 + data.number(i, "waiting"));
+        text += line;
+    }
+    write("data.csv", text);
+    fit("mixture data.csv -k 2 --quiet -o fit.json");
+    const Result result = lrvb("sensitivity fit.json data.csv --variables mu");
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(result.out.rfind("The prior hardly matters", 0), 0U) << result.out;
+}
+
+TEST_F(Influence, ARowThatCannotBeLeftOutIsSaidSo) {
+    write("data.csv", "g,y\na,1\nb,2\na,1.5\nb,2.5\nrare,9\na,1.2\n");
+    fit("regression data.csv --response y --quiet -o fit.json");
+    const Result result = lrvb("influence fit.json data.csv --refit");
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_NE(result.out.find("impossible"), std::string::npos) << result.out;
+}
+
 TEST_F(Influence, OtherDataThanThoseOfTheFitAreRefused) {
     fit("mixture $DATA/old_faithful.csv -c eruptions -k 2 --quiet -o fit.json");
     write("other.csv", "eruptions\n1\n2\n3\n");

@@ -363,6 +363,38 @@ TEST_F(Program, RegressionIsNearLeastSquaresUnderAWeakPrior) {
     EXPECT_GT(rows[0][3], rows[0][2]);
 }
 
+TEST_F(Program, AResponseByNumberIsThatColumnOfTheFile) {
+    const std::string by_name = lrvb("fit regression $DATA/mtcars.csv --response mpg -c wt,hp").out;
+    EXPECT_EQ(lrvb("fit regression $DATA/mtcars.csv --response 2 -c wt,hp").out, by_name);
+}
+
+TEST_F(Program, OutputNeverReplacesInput) {
+    write("data.csv", "x\n1\n2\n4\n");
+    ASSERT_EQ(lrvb("fit mixture data.csv -k 1 --quiet -o fit.json").code, 0);
+    for (const char* command : {"fit mixture data.csv -k 1 -o data.csv", "fit mixture data.csv -k 1 -o ./data.csv",
+                                "predict fit.json data.csv -o data.csv", "predict fit.json data.csv -o fit.json",
+                                "leverage fit.json data.csv -o data.csv", "influence fit.json data.csv -o fit.json",
+                                "sensitivity fit.json -o fit.json"}) {
+        EXPECT_EQ(lrvb(command).code, 2) << command;
+    }
+    EXPECT_EQ(read_text(work() / "data.csv"), "x\n1\n2\n4\n");
+}
+
+TEST_F(Program, FilesKeepTheirPermissionsAndPipesCloseQuietly) {
+    ASSERT_EQ(
+        shell(
+            "touch fit.json && chmod 600 fit.json && lrvb fit mixture $DATA/old_faithful.csv -k 2 --quiet -o fit.json "
+            "&& test $(stat -c %a fit.json) = 600")
+            .code,
+        0);
+    EXPECT_EQ(shell("lrvb summary fit.json | true").err, "");
+    ASSERT_EQ(
+        shell("ln -s later.json link.json && lrvb fit mixture $DATA/old_faithful.csv -k 2 --quiet -o link.json && test "
+              "-L link.json && test -f later.json")
+            .code,
+        0);
+}
+
 TEST_F(Program, TextColumnsAreFactors) {
     write("factor.csv", "group,y\nb,5\na,1\nb,7\nc,9\na,3\nc,11\n");
     ASSERT_EQ(lrvb("fit regression factor.csv --response y -o fit.json").code, 0);

@@ -9,7 +9,8 @@
 #include <variant>
 #include <vector>
 
-/// The fit file: all that a fit found and what it was asked, as JSON with a version. docs/fit-file.md has its schema.
+/// The fit file: all that a fit found and what it was asked, as JSON with a version. docs/file-formats.md describes it,
+/// docs/fit.schema.json is its schema.
 ///
 /// A file of another major version is refused; one of a higher minor version is read, and what is new in it left alone.
 namespace lrvb {
