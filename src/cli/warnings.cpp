@@ -63,7 +63,10 @@ void add_few_rows(FitFile& fit, const MixtureRecord& mixture, const std::map<std
     if (mixture.components == 1) return;
     const double few = kFewRows * static_cast<double>(mixture.centre.size() + 1);
     for (Index k = 1; k <= mixture.components; ++k) {
-        const double rows = means.at(fmt::format("pi[{}]", k)) * fit.data.total_weight;
+        // What the weights' Dirichlet counts beyond its prior; of weights that are held, their share.
+        const ParameterRecord& weights = fit.parameters.front();
+        const double rows = weights.clamped ? means.at(fmt::format("pi[{}]", k)) * fit.data.total_weight
+                                            : weights.natural[k - 1] + 1.0 - mixture.prior.alpha;
         if (rows >= few) continue;
         fit.warnings.push_back(fmt::format(
             "component {} has about {:.1f} rows, so pi[{}] and what belongs to it lean on the prior: use fewer "

@@ -1,0 +1,114 @@
+// Fits that check themselves, warnings that need no draws, and the paper reproduced.
+
+#include "program.hpp"
+
+#include <cmath>
+#include <vector>
+
+namespace lrvb::testing {
+namespace {
+
+using nlohmann::json;
+
+class Proof : public ProgramTest {
+  protected:
+    json fit_file(const std::string& name = "fit.json") const { return json::parse(read_text(work() / name)); }
+
+    bool warns(const std::string& part) const {
+        const json fit = fit_file();
+        for (const json& warning : fit.at("warnings")) {
+            if (warning.get<std::string>().find(part) != std::string::npos) return true;
+        }
+        return false;
+    }
+};
+
+TEST_F(Proof, ASmallFitIsComparedWithItsExactPosterior) {
+    const Result result = lrvb("fit mixture $DATA/mixture3.csv -k 3 --prior paper -o fit.json");
+    ASSERT_EQ(result.code, 0) << result.err;
+    EXPECT_NE(result.out.find("sd_exact"), std::string::npos);
+    EXPECT_NE(result.out.find("against the exact posterior: off"), std::string::npos);
+    const json fit = fit_file();
+    EXPECT_EQ(fit.at("check").at("verdict"), "off");
+    EXPECT_LT(fit.at("check").at("k_hat").get<double>(), 0.7);
+    const json summary = lrvb("summary fit.json --format json --variables mu").json();
+    for (const json& variable : summary.at("variables")) {
+        EXPECT_NEAR(variable.at("sd").get<double>() / variable.at("sd_exact").get<double>(), 0.96, 0.06);
+    }
+    // The same numbers as the command gives.
+    const json check = lrvb("check fit.json $DATA/mixture3.csv --format json").json();
+    const json& first = check.at("variables")[0];
+    EXPECT_NEAR(first.at("sd_exact").get<double>(), fit.at("check").at("sd")[0].get<double>(), 1e-9);
+    EXPECT_EQ(first.at("verdict"), fit.at("check").at("verdicts")[0]);
+}
+
+TEST_F(Proof, TheCheckIsMadeAsAsked) {
+    ASSERT_EQ(lrvb("fit mixture $DATA/old_faithful.csv -k 2 --check never -o fit.json").code, 0);
+    EXPECT_FALSE(fit_file().contains("check"));
+    ASSERT_EQ(lrvb("simulate mixture --weights 1,1 --means 0,6 --sds 1,1 -n 60000 -o data.csv").code, 0);
+    const Result large = lrvb("fit mixture data.csv -k 2 -o fit.json");
+    EXPECT_NE(large.out.find("see 'lrvb check'"), std::string::npos) << large.out;
+    EXPECT_FALSE(fit_file().contains("check"));
+    ASSERT_EQ(lrvb("fit mixture data.csv -k 2 --check always -o fit.json").code, 0);
+    EXPECT_EQ(fit_file().at("check").at("verdict"), "ok");
+    ASSERT_EQ(lrvb("fit regression $DATA/mtcars.csv --response mpg -c wt,hp -o fit.json").code, 0);
+    EXPECT_TRUE(fit_file().contains("check"));
+    EXPECT_EQ(lrvb("fit mixture data.csv -k 2 --check perhaps").code, 2);
+}
+
+TEST_F(Proof, WarningsNeedNoDraws) {
+    ASSERT_EQ(lrvb("fit mixture $DATA/mixture3.csv -k 3 --check never --quiet -o fit.json").code, 0);
+    EXPECT_TRUE(warns("overlap strongly"));
+    EXPECT_TRUE(warns("mu[1]"));
+    ASSERT_EQ(lrvb("fit mixture $DATA/old_faithful.csv -c eruptions -k 2 --quiet -o fit.json").code, 0);
+    EXPECT_EQ(fit_file().at("warnings").size(), 0U);
+    std::string rows = "x\n100\n101\n";
+    for (int i = 0; i < 60; ++i) rows += std::to_string(std::sin(7.0 * i)) + "\n";
+    write("few.csv", rows);
+    ASSERT_EQ(lrvb("fit mixture few.csv -k 2 --quiet -o fit.json").code, 0);
+    EXPECT_TRUE(warns("component 2 has about 2.0 rows")) << fit_file().at("warnings");
+}
+
+TEST_F(Proof, TheTheoremsHold) {
+    const Result result = lrvb("reproduce theorems -o out");
+    ASSERT_EQ(result.code, 0) << result.err;
+    std::istringstream lines(read_text(work() / "out" / "theorems.csv"));
+    std::string line;
+    std::getline(lines, line);
+    int count = 0;
+    for (; std::getline(lines, line); ++count) {
+        EXPECT_LT(std::stod(line.substr(line.find(',') + 1)), 1e-10) << line;
+    }
+    EXPECT_EQ(count, 4);
+    EXPECT_NE(read_text(work() / "out" / "index.md").find("## Theorems"), std::string::npos);
+}
+
+TEST_F(Proof, TheFiguresAreDrawnAndTheSameForAnyNumberOfThreads) {
+    ASSERT_EQ(lrvb("reproduce figure1 --simulations 4 --threads 1 -o one").code, 0);
+    ASSERT_EQ(lrvb("reproduce figure1 --simulations 4 --threads 2 -o two").code, 0);
+    for (const char* file : {"figure1_easy.csv", "figure1_easy.svg", "figure1_overlapping.csv"}) {
+        EXPECT_EQ(read_text(work() / "one" / file), read_text(work() / "two" / file)) << file;
+    }
+    // In the easy setting linear response is near the draws for every parameter of every simulation.
+    std::istringstream lines(read_text(work() / "one" / "figure1_easy.csv"));
+    std::string line;
+    std::getline(lines, line);
+    int count = 0;
+    for (; std::getline(lines, line); ++count) {
+        std::vector<double> numbers;
+        std::istringstream fields(line);
+        std::string field;
+        std::getline(fields, field, ',');
+        std::getline(fields, field, ',');
+        while (std::getline(fields, field, ',')) numbers.push_back(std::stod(field));
+        EXPECT_NEAR(numbers[2] / numbers[0], 1.0, 0.08) << line;
+    }
+    EXPECT_EQ(count, 36);
+    ASSERT_EQ(lrvb("reproduce figure2 -o one").code, 0);
+    EXPECT_NE(read_text(work() / "one" / "figure2.svg").find("<circle"), std::string::npos);
+    EXPECT_EQ(lrvb("reproduce figure3 -o one").code, 2);
+    EXPECT_EQ(lrvb("reproduce theorems -o /dev/null/x").code, 1);
+}
+
+}  // namespace
+}  // namespace lrvb::testing
