@@ -46,13 +46,15 @@ ProgressLine::~ProgressLine() {
 
 void ProgressLine::show(const Progress& progress) {
     ++looks_;
+    rows_seen_ += static_cast<double>(progress.rows > 0 ? progress.rows : rows_);
     if (!visible_) return;
     const Clock::time_point now = Clock::now();
     const std::chrono::duration<double> elapsed = now - start_;
     if (now - last_shown_ < std::chrono::milliseconds(100)) return;
     last_shown_ = now;
-    const double rate = static_cast<double>(rows_) * looks_ / std::max(elapsed.count(), 1e-9);
-    std::string line = fmt::format("{} {}: bound {:.6g}", progress.stage, progress.iteration, progress.bound);
+    const double rate = rows_seen_ / std::max(elapsed.count(), 1e-9);
+    std::string line = fmt::format("{} {}, pass {}: bound {:.6g}", progress.stage, progress.iteration, progress.passes,
+                                   progress.bound);
     if (std::isfinite(progress.step)) {
         line += fmt::format(", step {:.1e} sds", progress.step);
         // Newton's steps square: from s to the tolerance in about log2(log tolerance / log s) more.

@@ -37,6 +37,7 @@ class ProgressLine {
     Clock::time_point start_ = Clock::now();
     Clock::time_point last_shown_{};
     int looks_ = 0;
+    double rows_seen_ = 0.0;
     bool written_ = false;
 };
 
