@@ -70,6 +70,7 @@ class RestoredMixture final : public Restored {
         specification_.standardisation = {record_.centre, record_.scale};
         model_ = std::make_shared<MixtureModel>(source_, specification_);
         respond();
+        if (file().correction) undo_correction(mixture_posterior(restored_fit()));
     }
 
     const RowModel& model() const override { return *model_; }
@@ -87,6 +88,13 @@ class RestoredMixture final : public Restored {
     }
 
   private:
+    MixtureFit restored_fit() const {
+        MixtureFit fit;
+        fit.model = model_;
+        fit.optimum = optimum();
+        return fit;
+    }
+
     MixtureRecord record_;
     MixtureSpecification specification_;
     std::shared_ptr<RowSource> source_;
@@ -104,6 +112,7 @@ class RestoredRegression final : public Restored {
         set_file_rows(std::move(fitted.file_rows));
         model_ = std::make_shared<RegressionModel>(design_, prior_);
         respond();
+        if (file().correction) undo_correction(regression_posterior(*model_, optimum()));
     }
 
     const RowModel& model() const override { return *model_; }

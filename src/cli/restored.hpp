@@ -51,6 +51,9 @@ class Restored {
     explicit Restored(FitFile file) : file_(std::move(file)) {}
     /// Once the model is there.
     void respond();
+    /// The posterior of the response in place of a corrected one: what rows and priors do is known of the response
+    /// alone, whose variables are functions of the model's statistics.
+    void undo_correction(Posterior posterior) { file_.posterior = std::move(posterior); }
     Optimum refitted(const Model& changed) const;
     void set_file_rows(std::vector<Index> rows) { file_rows_ = std::move(rows); }
 

@@ -18,7 +18,7 @@ constexpr std::uint64_t kRoundStreams = std::uint64_t{1} << 40U;  // streams of 
 // is twice as heavy), and where this share of the draws carries the weight.
 constexpr double kComfortableKHat = 0.3;
 constexpr double kFewestDraws = 0.05;
-constexpr double kInflation = 1.25;  // of the weighted covariance: what is not seen yet is further out
+constexpr double kInflation = 1.5;  // of the weighted covariance: what is not seen yet is further out
 
 ImportanceSample one_round(const LogDensity& density, const detail::StudentProposal& proposal,
                            const ImportanceOptions& options, int round) {
@@ -87,7 +87,8 @@ ImportanceSample importance_sample(const LogDensity& density, const NormalApprox
         const bool good =
             sample.k_hat < kComfortableKHat && sample.ess >= kFewestDraws * static_cast<double>(options.draws);
         if (!good && round + 1 < options.rounds) current = adapted(sample, current);
-        if (round == 0 || sample.k_hat < best.k_hat) best = std::move(sample);
+        // Not simply the lowest k̂: draws that happened to miss a tail have it low, and sds too small.
+        if (round == 0 || sample.reliable() || sample.k_hat < best.k_hat) best = std::move(sample);
         best.rounds = round + 1;
         if (good) break;
     }

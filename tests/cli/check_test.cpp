@@ -158,6 +158,9 @@ TEST_F(CheckCommand, ACorrectedFitIsAFitFileWithTheExactNumbers) {
         // What is corrected can be checked again, and predicts.
         EXPECT_EQ(lrvb("check fit2.json " + data + " --format json").json().at("verdict"), "ok");
         EXPECT_EQ(lrvb("predict fit2.json " + data).code, 0);
+        // What rows do is a question to the response, and has the answer of the fit.
+        EXPECT_EQ(lrvb("influence fit2.json " + data + " --variables sigma --format csv").out,
+                  lrvb("influence fit.json " + data + " --variables sigma --format csv").out);
     }
 }
 

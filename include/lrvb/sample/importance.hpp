@@ -11,7 +11,8 @@
 /// The proposal is a multivariate Student t with the location and the scale of an approximation. Its tails are heavier
 /// than a normal's, so a scale that is somewhat too small still leaves weights with a variance. Weights are
 /// Pareto-smoothed. Where k̂ is above 0.3, or fewer than one draw in twenty carries the weight, a further round takes
-/// its location and scale from the weighted draws; the round with the lowest k̂ is the answer.
+/// its location and scale from the weighted draws, and is the answer unless its own k̂ is above the threshold and not
+/// the lowest.
 ///
 /// It can fail: in some dozens of dimensions few draws carry all the weight, which k̂ and the effective sample size
 /// tell; and of several modes it sees only those that the proposal reaches, which nothing tells. For mixtures that is
