@@ -11,13 +11,10 @@
 
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 namespace lrvb::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
     std::string fit;
@@ -36,10 +33,6 @@ Check check_data(const FitFile& fit, const Options& options) {
         return check_mixture(fit, open_data_of(fit, options.data).source, options.check);
     }
     return check_regression(fit, open_design_of(fit, options.data).design, options.check);
-}
-
-Json number_or_null(double value) {
-    return std::isfinite(value) ? Json(value) : Json();
 }
 
 std::string_view method_name(CheckMethod method) {
@@ -130,8 +123,11 @@ void save_draws(const Check& check, const std::vector<Index>& chosen, const std:
 
 int run_check(Options options) {
     if (options.correct == options.output.empty()) throw UsageError("--correct and -o need each other");
-    if (options.fit == "-" && options.data == "-") {
-        throw UsageError("FIT and DATA cannot both be standard input: name a file for one of them");
+    for (const std::string& output : {options.output, options.draws_path}) {
+        require_other_file(output, {options.fit, options.data});
+    }
+    if (!options.output.empty() && options.output == options.draws_path) {
+        throw UsageError("-o and --save-draws name the same file: choose another for one of them");
     }
     options.check.threads = threads_of(options.threads);
     const FitFile fit = read_fit(options.fit);
@@ -155,7 +151,7 @@ void add_check(CLI::App& program, Run& run) {
     const auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand("check", "Compare a fit with the exact posterior");
     add_fit_argument(*command, options->fit);
-    command->add_option("DATA", options->data, "The data that were fitted: CSV, .npy, or -")->required();
+    add_fitted_data(*command, options->data);
     command->add_option("--draws", options->check.draws, "Draws of the exact posterior (default 4000)")
         ->check(CLI::Range(100, 10000000).description("100 or more"));
     add_choice<CheckMethod>(*command, "--method", options->check.method,
@@ -164,8 +160,7 @@ void add_check(CLI::App& program, Run& run) {
     add_format(*command, options->format);
     add_variables(*command, options->variables);
     command->add_option("--seed", options->check.seed, "Seed of the draws (default 1)");
-    command->add_option("--threads", options->threads, "Threads (default: as many as there are cores)")
-        ->check(CLI::Range(1, 1024).description("1 or more"));
+    add_threads(*command, options->threads);
     command->add_option("--save-draws", options->draws_path,
                         "Write the draws to this CSV file, with lp__ and the log density log_g__ of the proposal");
     command->add_flag("--correct", options->correct, "Write a fit file with the checked means and covariances to -o");

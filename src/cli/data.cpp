@@ -164,6 +164,16 @@ Data open_data(const DataSelection& options) {
     return data;
 }
 
+FrameOptions columns_of(const std::vector<RegressionTerm>& terms, bool drop_missing) {
+    FrameOptions options;
+    for (const RegressionTerm& term : terms) {
+        options.columns.push_back(term.column);
+        if (term.is_factor()) options.text.push_back(term.column);
+    }
+    options.missing = drop_missing ? Missing::drop : Missing::refuse;
+    return options;
+}
+
 NewRows open_columns(const std::string& path, const std::vector<std::string>& columns, bool drop_missing) {
     const Opened opened = open(path, columns, drop_missing);
     const CsvSource* const csv = opened.csv;

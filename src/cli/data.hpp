@@ -1,5 +1,6 @@
 #pragma once
 
+#include <lrvb/data/frame.hpp>
 #include <lrvb/data/row_source.hpp>
 #include <lrvb/io/fit_file.hpp>
 
@@ -59,6 +60,9 @@ void require_other_file(const std::string& output, const std::vector<std::string
 /// Reads the data once: up to a gigabyte of numbers stays in memory, more is streamed from the file whenever it is
 /// needed. Throws std::runtime_error for data that cannot be read.
 Data open_data(const DataSelection& selection);
+
+/// How the columns of a regression's terms are read again: factors as text, whatever they look like.
+FrameOptions columns_of(const std::vector<RegressionTerm>& terms, bool drop_missing);
 
 /// New rows, streamed as they are.
 struct NewRows {

@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace lrvb::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // The width of text in columns of a terminal: bytes that begin a UTF-8 character.
 std::size_t width_of(const std::string& text) {
@@ -21,10 +18,6 @@ std::size_t width_of(const std::string& text) {
 // 0.05 is q5, 0.025 is q2.5.
 std::string quantile_name(double probability) {
     return fmt::format("q{:.6g}", 100.0 * probability);
-}
-
-Json number_or_null(double value) {
-    return std::isfinite(value) ? Json(value) : Json();
 }
 
 std::string ratio(double sd, double mean_field_sd) {
@@ -111,6 +104,10 @@ std::string csv_line(const std::vector<std::string>& fields) {
 
 std::string exact(double value) {
     return std::isfinite(value) ? fmt::format("{}", value) : "NA";
+}
+
+Json number_or_null(double value) {
+    return std::isfinite(value) ? Json(value) : Json();
 }
 
 std::string rounded(double value, double sd) {

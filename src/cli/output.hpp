@@ -3,6 +3,7 @@
 #include <lrvb/io/fit_file.hpp>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,11 @@ std::string csv_line(const std::vector<std::string>& fields);
 
 /// The double, as short as it can be to be read back as the same; NA for what is not a number.
 std::string exact(double value);
+
+using Json = nlohmann::ordered_json;
+
+/// The number, or null for what JSON has no number for.
+Json number_or_null(double value);
 
 /// For people: as many digits as the sd (or, without one, the value) is worth.
 std::string rounded(double value, double sd);

@@ -3,7 +3,6 @@
 #include "cli/output.hpp"
 #include "data/files.hpp"
 
-#include <lrvb/data/frame.hpp>
 #include <lrvb/model/mixture_prediction.hpp>
 #include <lrvb/model/regression_model.hpp>
 
@@ -66,13 +65,7 @@ void predict_mixture(const FitFile& fit, const MixtureRecord& record, const Opti
 
 // Row by row: the mean of the response, the sd of that mean, and that of a new response.
 void predict_regression(const RegressionRecord& record, const Options& options) {
-    FrameOptions frame_options;
-    for (const RegressionTerm& term : record.terms) {
-        frame_options.columns.push_back(term.column);
-        if (term.is_factor()) frame_options.text.push_back(term.column);
-    }
-    frame_options.missing = options.drop_missing ? Missing::drop : Missing::refuse;
-    const DataFrame frame = read_frame(options.data, frame_options);
+    const DataFrame frame = read_frame(options.data, columns_of(record.terms, options.drop_missing));
     const RegressionPrediction prediction = predict(record.coefficients, design_matrix(frame, record.terms));
     std::string text = csv_line({"row", "mean", "mean_sd", "sd"});
     for (Index i = 0; i < frame.rows; ++i) {

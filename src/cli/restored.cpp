@@ -186,13 +186,8 @@ Data open_data_of(const FitFile& fit, const std::string& path) {
 
 FittedDesign open_design_of(const FitFile& fit, const std::string& path) {
     const auto& record = std::get<RegressionRecord>(fit.model);
-    FrameOptions options;
-    for (const RegressionTerm& term : record.terms) {
-        options.columns.push_back(term.column);
-        if (term.is_factor()) options.text.push_back(term.column);
-    }
+    FrameOptions options = columns_of(record.terms, fit.data.dropped > 0);
     options.columns.push_back(record.response);
-    options.missing = fit.data.dropped > 0 ? Missing::drop : Missing::refuse;
     const DataFrame frame = read_frame(path, options);
     if (frame.columns.back().is_text()) {
         throw std::runtime_error(fmt::format("{}: the response '{}' holds text: give the data that was fitted",

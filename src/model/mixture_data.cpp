@@ -124,7 +124,7 @@ class Summary {
                 x[moments.used] = value;
                 moments.used += weights[i] != 0.0 ? 1 : 0;
             }
-            const auto used = x.head(moments.used);
+            const Eigen::Ref<const Eigen::ArrayXd> used = x.head(moments.used);
             if (moments.used == 0) return moments;
             moments.smallest[p] = used.minCoeff();
             moments.largest[p] = used.maxCoeff();

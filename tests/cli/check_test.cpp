@@ -222,7 +222,7 @@ TEST_F(CheckCommand, RefusesOtherData) {
     refuses("check fit.json $DATA/old_faithful.csv --draws 10", 2, "--draws");
     refuses("check fit.json $DATA/old_faithful.csv --method gibbs", 2, "--method");
     refuses("check fit.json $DATA/old_faithful.csv --correct", 2, "--correct and -o need each other");
-    refuses("check - -", 2, "cannot both be standard input");
+    refuses("check - -", 2, "only one file can come from standard input");
     lrvb("fit mixture $DATA/old_faithful.csv -c eruptions -k 2 --max-iterations 2 -o short.json --quiet");
     refuses("check short.json $DATA/old_faithful.csv", 1, "did not converge");
     fit("regression $DATA/mtcars.csv -c wt --response mpg");
