@@ -159,7 +159,7 @@ void add_check(CLI::App& program, Run& run) {
                             "importance (default), or mh for Metropolis-Hastings about the mode");
     add_format(*command, options->format);
     add_variables(*command, options->variables);
-    command->add_option("--seed", options->check.seed, "Seed of the draws (default 1)");
+    add_seed(*command, options->check.seed, "Seed of the draws (default 1)");
     add_threads(*command, options->threads);
     command->add_option("--save-draws", options->draws_path,
                         "Write the draws to this CSV file, with lp__ and the log density log_g__ of the proposal");

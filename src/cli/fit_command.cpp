@@ -12,7 +12,7 @@ namespace lrvb::cli {
 
 void FitCommandOptions::add_to(CLI::App& command) {
     command.add_option("-o,--output", output, "Write the fit to this file (JSON); - for standard output");
-    command.add_option("--seed", seed, "Seed of the random starts (default 1)");
+    add_seed(command, seed, "Seed of the random starts (default 1)");
     command.add_option("--tolerance", tolerance, "Largest last step, in posterior sds (default 1e-8)")
         ->check(CLI::Range(1e-15, 1e-4).description("between 1e-15 and 1e-4"));
     command.add_option("--max-iterations", max_iterations, "Sweeps and Newton steps at most (default 10000)")

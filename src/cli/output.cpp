@@ -47,6 +47,16 @@ void add_threads(CLI::App& command, int& threads) {
         ->check(CLI::Range(1, 1024).description("1 or more"));
 }
 
+void add_seed(CLI::App& command, std::uint64_t& seed, const std::string& description) {
+    command.add_option("--seed", seed, description)
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                const bool signless = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+                return signless ? std::string() : fmt::format("'{}' is not a whole number from 0", text);
+            },
+            ""));
+}
+
 void add_variables(CLI::App& command, std::string& variables) {
     command.add_option("--variables", variables,
                        "Variables to show, separated by commas; mu stands for every mu[…] (default: all)");

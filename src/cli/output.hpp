@@ -3,6 +3,7 @@
 #include <lrvb/io/fit_file.hpp>
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -46,6 +47,8 @@ void add_fitted_data(CLI::App& command, std::string& path);
 
 /// --threads.
 void add_threads(CLI::App& command, int& threads);
+/// --seed: what is not a whole number from 0 is refused, where the parser would wrap a sign around.
+void add_seed(CLI::App& command, std::uint64_t& seed, const std::string& description);
 
 /// --variables, a list of names.
 void add_variables(CLI::App& command, std::string& variables);

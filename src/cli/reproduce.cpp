@@ -70,7 +70,7 @@ void add_reproduce(CLI::App& program, Run& run) {
         ->required();
     command->add_option("--simulations", options->simulations, "Of figure 1, in each setting (default 100)")
         ->check(CLI::Range(Index{2}, Index{1000000}).description("2 or more"));
-    command->add_option("--seed", options->seed, "Seed (default 2014)");
+    add_seed(*command, options->seed, "Seed (default 2014)");
     add_threads(*command, options->threads);
     command->callback([options, &run] { run = [options] { return run_experiments(*options); }; });
 }

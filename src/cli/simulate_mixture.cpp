@@ -99,7 +99,7 @@ void add_simulate_mixture(CLI::App& group, Run& run) {
     command->add_option("-n,--rows", options->rows, "Number of rows")
         ->required()
         ->check(CLI::Range(Index{1}, Index{1} << 40).description("1 or more"));
-    command->add_option("--seed", options->seed, "Seed (default 1)");
+    add_seed(*command, options->seed, "Seed (default 1)");
     command->add_flag("--labels", options->labels, "Add the column 'component': where each row came from");
     command->add_option("-o,--output", options->output, "Write to this file instead of standard output");
     command->callback([options, &run] { run = [options] { return simulate(*options); }; });

@@ -94,6 +94,8 @@ std::vector<BadInput> cases() {
         fails("OutputIsADirectory", "fit mixture good.csv -k 1 -o .", {".: is a directory"}),
         fails("FullDisk", "fit mixture good.csv -k 1 -o /dev/full", {"/dev/full", "No space left"}),
         fails("FullDiskBehindStandardOutput", "summary good.json > /dev/full", {"standard output"}),
+        usage("NegativeSeed", "fit mixture good.csv -k 2 --seed -1", {"--seed", "'-1'"}),
+        usage("SeedWithAnEqualsSign", "fit mixture good.csv -k 2 --seed=-1", {"--seed", "'-1'"}),
         usage("NoCommand", "", {"command", "lrvb --help"}),
         usage("UnknownCommand", "fitt mixture good.csv", {"fitt"}),
         usage("NoModel", "fit", {"lrvb fit --help"}),
