@@ -37,8 +37,8 @@ class Restored {
     virtual Matrix centring(const std::vector<Index>& variables) const {
         return Matrix::Identity(static_cast<Index>(variables.size()), static_cast<Index>(variables.size()));
     }
-    /// What is asked about some rows, counted from 0 and in ascending order: case weights or leverage, as LinearResponse
-    /// gives them for all.
+    /// What is asked about some rows, counted from 0 and in ascending order: case weights or leverage, as
+    /// LinearResponse gives them for all.
     virtual RowAnswers ask(const Functionals& functionals, RowChange change, const std::vector<Index>& rows) const;
     /// Of a regression: the leverage of each response on its own fitted value. Empty for other models.
     virtual Vector hat_values() const { return {}; }
