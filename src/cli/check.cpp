@@ -29,10 +29,9 @@ struct Options {
 };
 
 Check check_data(const FitFile& fit, const Options& options) {
-    if (std::holds_alternative<MixtureRecord>(fit.model)) {
-        return check_mixture(fit, open_data_of(fit, options.data).source, options.check);
-    }
-    return check_regression(fit, open_design_of(fit, options.data).design, options.check);
+    const FittedData data = open_fitted(fit, options.data);
+    return data.source ? check_mixture(fit, data.source, options.check)
+                       : check_regression(fit, *data.design, options.check);
 }
 
 std::string_view method_name(CheckMethod method) {

@@ -30,6 +30,7 @@ void add_influence(CLI::App& program, Run& run);
 void add_sensitivity(CLI::App& program, Run& run);
 void add_check(CLI::App& program, Run& run);
 void add_predict(CLI::App& program, Run& run);
+void add_report(CLI::App& program, Run& run);
 void add_reproduce(CLI::App& program, Run& run);
 void add_simulate_mixture(CLI::App& simulate, Run& run);
 void add_completion(CLI::App& program, Run& run);

@@ -164,6 +164,15 @@ Data open_data(const DataSelection& options) {
     return data;
 }
 
+void for_each_row(RowSource& source, const std::function<void(const double*)>& visit) {
+    const Index width = source.columns();
+    std::vector<double> chunk(static_cast<std::size_t>(kChunk * width));
+    source.rewind();
+    while (const Index count = source.read(chunk.data(), kChunk)) {
+        for (Index i = 0; i < count; ++i) visit(chunk.data() + i * width);
+    }
+}
+
 FrameOptions columns_of(const std::vector<RegressionTerm>& terms, bool drop_missing) {
     FrameOptions options;
     for (const RegressionTerm& term : terms) {

@@ -61,6 +61,9 @@ void require_other_file(const std::string& output, const std::vector<std::string
 /// needed. Throws std::runtime_error for data that cannot be read.
 Data open_data(const DataSelection& selection);
 
+/// Visits all rows in order.
+void for_each_row(RowSource& source, const std::function<void(const double*)>& visit);
+
 /// How the columns of a regression's terms are read again: factors as text, whatever they look like.
 FrameOptions columns_of(const std::vector<RegressionTerm>& terms, bool drop_missing);
 

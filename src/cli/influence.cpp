@@ -3,13 +3,12 @@
 #include "cli/fit_command.hpp"
 #include "cli/output.hpp"
 #include "cli/restored.hpp"
+#include "cli/row_influence.hpp"
 #include "data/files.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 namespace lrvb::cli {
@@ -37,20 +36,12 @@ struct Case {
 class InfluenceCommand {
   public:
     explicit InfluenceCommand(const Options& options)
-        : options_(options), restored_(restore(options.fit, options.data, threads_of(options.threads))) {
-        const Posterior& posterior = restored_->file().posterior;
-        for (const Index at : posterior.select(asked())) {
-            const double sd = posterior.summary({at}, 0.9).front().sd;
-            if (!(sd > 0.0)) continue;  // what is held does not move
-            chosen_.push_back(at);
-            names_.push_back(posterior.variables[static_cast<std::size_t>(at)].name);
-            sds_.push_back(sd);
+        : options_(options),
+          restored_(restore(options.fit, options.data, threads_of(options.threads))),
+          influence_(*restored_, split(options.variables)) {
+        if (influence_.variables().empty()) {
+            throw std::runtime_error(fmt::format("{}: all of these variables were held fixed", options.fit));
         }
-        if (chosen_.empty()) throw std::runtime_error(options.fit + ": all of these variables were held fixed");
-        centring_ = restored_->centring(chosen_);
-        const SparseMatrix weights = restored_->functionals(chosen_).resolve(restored_->model().layout()).weights;
-        const Matrix centred = Matrix(weights) * centring_.transpose();
-        root_ = root_of_inverse(restored_->response().covariance(Functionals(SparseMatrix(centred.sparseView()))));
     }
 
     int run() {
@@ -61,10 +52,12 @@ class InfluenceCommand {
             file.emplace(options_.output);
             text = csv_line(header());
         }
-        restored_->response().case_weights(restored_->functionals(chosen_), [&](const RowAnswers& rows) {
-            for (Index i = 0; i < rows.answers.rows(); ++i) {
-                const Vector answers = rows.answers.row(i);
-                Case one = case_of(rows.first + i, rows.inputs.row(i), -rows.weights[i] * answers);
+        restored_->response().case_weights(influence_.functionals(), [&](const RowAnswers& rows) {
+            const Matrix changes = RowInfluence::changes(rows);
+            const Matrix shifts = influence_.shifts(changes);
+            const Vector distances = influence_.distances(changes);
+            for (Index i = 0; i < changes.rows(); ++i) {
+                Case one{rows.first + i, rows.inputs.row(i), distances[i], shifts.row(i)};
                 if (file) text += csv_line(fields(one, exact));
                 keep(std::move(one));
             }
@@ -78,41 +71,6 @@ class InfluenceCommand {
     }
 
   private:
-    // Where nothing is asked for, one name for each parameter: with all of them, each would be counted several times.
-    std::vector<std::string> asked() const {
-        if (!options_.variables.empty()) return split(options_.variables);
-        std::vector<std::string> names;
-        for (const char* name : {"intercept", "beta", "pi", "mu", "log_tau", "Lambda"}) {
-            for (const PosteriorVariable& variable : restored_->file().posterior.variables) {
-                if (variable.name.substr(0, variable.name.find('[')) != name) continue;
-                names.emplace_back(name);
-                break;
-            }
-        }
-        return names;
-    }
-
-    // R with R Rᵀ the inverse of the covariance, where it has one; directions without variance (weights add up to one)
-    // have no distance.
-    static Matrix root_of_inverse(const Matrix& covariance) {
-        const Vector inverse = covariance.diagonal().cwiseSqrt().cwiseInverse();
-        const Matrix correlation = inverse.asDiagonal() * covariance * inverse.asDiagonal();
-        const Eigen::SelfAdjointEigenSolver<Matrix> solver(correlation);
-        Vector scales = Vector::Zero(inverse.size());
-        for (Index i = 0; i < inverse.size(); ++i) {
-            const double value = solver.eigenvalues()[i];
-            if (value > 1e-10) scales[i] = 1.0 / std::sqrt(value);
-        }
-        return inverse.asDiagonal() * solver.eigenvectors() * scales.asDiagonal();
-    }
-
-    Case case_of(Index row, const Vector& inputs, const Vector& change) const {
-        Case one{row, inputs, 0.0, change};
-        for (Index v = 0; v < change.size(); ++v) one.shifts[v] /= sds_[static_cast<std::size_t>(v)];
-        one.distance = (root_.transpose() * (centring_ * change)).norm();
-        return one;
-    }
-
     void keep(Case one) {
         const auto further = [](const Case& a, const Case& b) {
             return a.distance != b.distance ? a.distance > b.distance : a.row < b.row;
@@ -127,7 +85,9 @@ class InfluenceCommand {
         const std::vector<std::string> inputs = restored_->model().inputs();
         result.insert(result.end(), inputs.begin(), inputs.end());
         result.emplace_back("distance");
-        result.insert(result.end(), names_.begin(), names_.end());
+        for (const Index at : influence_.variables()) {
+            result.push_back(restored_->file().posterior.variables[static_cast<std::size_t>(at)].name);
+        }
         return result;
     }
 
@@ -170,21 +130,18 @@ class InfluenceCommand {
     Case refit(const Case& one) const {
         const Posterior& before = restored_->file().posterior;
         const Posterior after = restored_->refit({one.row, {}});
-        Vector change(static_cast<Index>(chosen_.size()));
-        for (std::size_t v = 0; v < chosen_.size(); ++v) {
-            const auto at = static_cast<std::size_t>(chosen_[v]);
-            change[static_cast<Index>(v)] = after.variables[at].mean - before.variables[at].mean;
+        const std::vector<Index>& variables = influence_.variables();
+        Matrix change(1, static_cast<Index>(variables.size()));
+        for (std::size_t v = 0; v < variables.size(); ++v) {
+            const auto at = static_cast<std::size_t>(variables[v]);
+            change(0, static_cast<Index>(v)) = after.variables[at].mean - before.variables[at].mean;
         }
-        return case_of(one.row, one.inputs, change);
+        return {one.row, one.inputs, influence_.distances(change)[0], influence_.shifts(change).row(0)};
     }
 
     const Options& options_;
     std::unique_ptr<Restored> restored_;
-    std::vector<Index> chosen_;
-    std::vector<std::string> names_;
-    std::vector<double> sds_;
-    Matrix centring_;
-    Matrix root_;
+    RowInfluence influence_;
     std::vector<Case> top_;  // the furthest first
 };
 

@@ -74,6 +74,7 @@ int run_program(int argc, char** argv) {
     lrvb::cli::add_leverage(program, run);
     lrvb::cli::add_influence(program, run);
     lrvb::cli::add_sensitivity(program, run);
+    lrvb::cli::add_report(program, run);
     CLI::App& simulate = add_group(program, "simulate", "Draw data from a model");
     lrvb::cli::add_simulate_mixture(simulate, run);
     lrvb::cli::add_reproduce(program, run);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace lrvb::cli {
@@ -74,6 +75,57 @@ double prior_parameter(const RegressionPrior& prior, const std::string& name, co
 void set_prior_parameter(RegressionPrior& prior, const std::string& name, const std::vector<std::string>& slopes,
                          double value) {
     place(prior, name, slopes) = value;
+}
+
+std::optional<double> prior_value_if(const FitFile& fit, const std::string& name) {
+    const std::vector<std::string>& known = fit.posterior.hyperparameters;
+    if (std::find(known.begin(), known.end(), name) == known.end()) return std::nullopt;
+    if (const auto* mixture = std::get_if<MixtureRecord>(&fit.model)) return prior_parameter(mixture->prior, name);
+    const auto& regression = std::get<RegressionRecord>(fit.model);
+    return prior_parameter(regression.prior, name, design_names(regression.terms));
+}
+
+double prior_value(const FitFile& fit, const std::string& name) {
+    const std::optional<double> value = prior_value_if(fit, name);
+    if (!value) throw std::runtime_error(fmt::format("the fit has no prior parameter '{}': fit again", name));
+    return *value;
+}
+
+Vector prior_values(const FitFile& fit) {
+    Vector values(static_cast<Index>(fit.posterior.hyperparameters.size()));
+    for (Index i = 0; i < values.size(); ++i) {
+        values[i] = prior_value(fit, fit.posterior.hyperparameters[static_cast<std::size_t>(i)]);
+    }
+    return values;
+}
+
+double unit_of(const FitFile& fit, const std::string& name, double value) {
+    const auto find = [&](const std::string& other) { return prior_value(fit, other); };
+    const std::size_t open = name.find('[');
+    const std::string base = name.substr(0, open);
+    const std::string index = open == std::string::npos ? "" : name.substr(open);
+    if (base == "intercept_mean") return std::sqrt(find("intercept_variance"));
+    if (base == "mean") {
+        if (const std::optional<double> variance = prior_value_if(fit, "variance" + index)) return std::sqrt(*variance);
+        const std::string inside = index.substr(1, index.size() - 2);
+        return std::sqrt(find(fmt::format("variance[{},{}]", inside, inside)));
+    }
+    const std::size_t comma = index.find(',');
+    if (std::holds_alternative<MixtureRecord>(fit.model) && comma != std::string::npos) {
+        const std::string p = index.substr(1, comma - 1);
+        const std::string q = index.substr(comma + 1, index.size() - comma - 2);
+        if (p != q)
+            return std::sqrt(find(fmt::format("{}[{},{}]", base, p, p)) * find(fmt::format("{}[{},{}]", base, q, q)));
+    }
+    if (base == "dof") {
+        const auto columns = static_cast<double>(std::get<MixtureRecord>(fit.model).centre.size());
+        return value - (columns - 1.0);
+    }
+    return std::abs(value);
+}
+
+bool is_location(const std::string& name) {
+    return name == "intercept_mean" || name.substr(0, name.find('[')) == "mean";
 }
 
 }  // namespace lrvb::cli

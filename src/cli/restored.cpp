@@ -3,12 +3,14 @@
 #include "cli/prior_parameters.hpp"
 
 #include <lrvb/data/frame.hpp>
+#include <lrvb/data/table.hpp>
 #include <lrvb/fit/mixture_fit.hpp>
 #include <lrvb/model/regression_model.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace lrvb::cli {
 
@@ -55,12 +57,29 @@ class WithoutRow final : public RowSource {
     Index next_ = 0;
 };
 
+// Keeps the answers about some rows, in ascending order.
+RowVisitor keeper(const std::vector<Index>& rows, RowAnswers& kept) {
+    return [&rows, &kept, next = std::size_t{0}](const RowAnswers& some) mutable {
+        if (next == 0) {
+            const auto count = static_cast<Index>(rows.size());
+            kept.inputs.resize(count, some.inputs.cols());
+            kept.weights.resize(count);
+            kept.answers.resize(count, some.answers.cols());
+        }
+        for (; next < rows.size() && rows[next] < some.first + some.answers.rows(); ++next) {
+            const auto to = static_cast<Index>(next);
+            const Index from = rows[next] - some.first;
+            kept.inputs.row(to) = some.inputs.row(from);
+            kept.weights[to] = some.weights[from];
+            kept.answers.row(to) = some.answers.row(from);
+        }
+    };
+}
+
 class RestoredMixture final : public Restored {
   public:
-    RestoredMixture(FitFile fit, const std::string& path, int threads)
-        : Restored(std::move(fit)), record_(std::get<MixtureRecord>(file().model)) {
-        Data data = open_data_of(file(), path);
-        source_ = data.source;
+    RestoredMixture(FitFile fit, FittedData data, int threads)
+        : Restored(std::move(fit)), record_(std::get<MixtureRecord>(file().model)), source_(std::move(data.source)) {
         set_file_rows(std::move(data.file_rows));
         specification_.components = record_.components;
         specification_.covariance = record_.covariance;
@@ -87,7 +106,33 @@ class RestoredMixture final : public Restored {
         return mixture_posterior(fit);
     }
 
+    // A row's answers depend on no other row: a model of these rows alone gives them, however many others there are.
+    RowAnswers ask(const Functionals& functionals, RowChange change, const std::vector<Index>& rows) const override {
+        const MixtureModel model(std::make_shared<TableSource>(read_rows(rows), source_->columns()), specification_);
+        const SparseMatrix weights = functionals.resolve(model_->layout()).weights;
+        Matrix directions(weights.rows(), weights.cols());
+        for (Index c = 0; c < weights.cols(); ++c) directions.col(c) = response().respond(Vector(weights.col(c)));
+        std::vector<Index> all(rows.size());
+        std::iota(all.begin(), all.end(), 0);
+        RowAnswers result;
+        model.ask_rows(optimum().state, directions, change, keeper(all, result));
+        return result;
+    }
+
   private:
+    // One after the other.
+    std::vector<double> read_rows(const std::vector<Index>& rows) const {
+        std::vector<double> numbers;
+        Index row = 0;
+        auto next = rows.begin();
+        for_each_row(*source_, [&](const double* values) {
+            if (next == rows.end() || *next != row++) return;
+            numbers.insert(numbers.end(), values, values + source_->columns());
+            ++next;
+        });
+        return numbers;
+    }
+
     MixtureFit restored_fit() const {
         MixtureFit fit;
         fit.model = model_;
@@ -103,13 +148,11 @@ class RestoredMixture final : public Restored {
 
 class RestoredRegression final : public Restored {
   public:
-    RestoredRegression(FitFile fit, const std::string& path)
-        : Restored(std::move(fit)), record_(std::get<RegressionRecord>(file().model)) {
+    RestoredRegression(FitFile fit, FittedData data)
+        : Restored(std::move(fit)), record_(std::get<RegressionRecord>(file().model)), design_(std::move(data.design)) {
         prior_ = record_.prior;
         prior_.centre = record_.coefficients.centre;
-        FittedDesign fitted = open_design_of(file(), path);
-        design_ = std::make_shared<const RegressionDesign>(std::move(fitted.design));
-        set_file_rows(std::move(fitted.file_rows));
+        set_file_rows(std::move(data.file_rows));
         model_ = std::make_shared<RegressionModel>(design_, prior_);
         respond();
         if (file().correction) undo_correction(regression_posterior(*model_, optimum()));
@@ -176,15 +219,13 @@ class RestoredRegression final : public Restored {
     std::shared_ptr<RegressionModel> model_;
 };
 
-}  // namespace
-
-Data open_data_of(const FitFile& fit, const std::string& path) {
+FittedData open_rows(const FitFile& fit, const std::string& path) {
     Data data = open_data({path, fit.data.columns, fit.data.weights.value_or(""), fit.data.dropped > 0});
     require_same(fit, data.record);
-    return data;
+    return {data.source, nullptr, std::move(data.file_rows)};
 }
 
-FittedDesign open_design_of(const FitFile& fit, const std::string& path) {
+FittedData open_design(const FitFile& fit, const std::string& path) {
     const auto& record = std::get<RegressionRecord>(fit.model);
     FrameOptions options = columns_of(record.terms, fit.data.dropped > 0);
     options.columns.push_back(record.response);
@@ -193,19 +234,35 @@ FittedDesign open_design_of(const FitFile& fit, const std::string& path) {
         throw std::runtime_error(fmt::format("{}: the response '{}' holds text: give the data that was fitted",
                                              frame.name, record.response));
     }
-    RegressionDesign design;
-    design.source = frame.name;
-    design.response = record.response;
-    design.terms = record.terms;
-    design.intercept = record.coefficients.intercept;
-    design.names = design_names(record.terms);
-    design.columns = design_matrix(frame, record.terms);
-    design.y = frame.columns.back().numbers;
+    auto design = std::make_shared<RegressionDesign>();
+    design->source = frame.name;
+    design->response = record.response;
+    design->terms = record.terms;
+    design->intercept = record.coefficients.intercept;
+    design->names = design_names(record.terms);
+    design->columns = design_matrix(frame, record.terms);
+    design->y = frame.columns.back().numbers;
     DataRecord data;
     data.name = frame.name;
-    data.checksum = checksum_of(design);
+    data.checksum = checksum_of(*design);
     require_same(fit, data);
-    return {std::move(design), frame.file_rows};
+    return {nullptr, std::move(design), frame.file_rows};
+}
+
+}  // namespace
+
+FittedData open_fitted(const FitFile& fit, const std::string& path) {
+    return std::holds_alternative<MixtureRecord>(fit.model) ? open_rows(fit, path) : open_design(fit, path);
+}
+
+RowAnswers Restored::ask(const Functionals& functionals, RowChange change, const std::vector<Index>& rows) const {
+    RowAnswers result;
+    if (change == RowChange::weight) {
+        response().case_weights(functionals, keeper(rows, result));
+    } else {
+        response().leverage(functionals, keeper(rows, result));
+    }
+    return result;
 }
 
 Functionals Restored::functionals(const std::vector<Index>& variables) const {
@@ -248,32 +305,15 @@ std::unique_ptr<Restored> restore(const std::string& fit, const std::string& dat
             "another seed",
             fit));
     }
-    if (std::holds_alternative<MixtureRecord>(file.model)) {
-        return std::make_unique<RestoredMixture>(std::move(file), data, threads);
+    FittedData fitted = open_fitted(file, data);
+    return restore(std::move(file), std::move(fitted), threads);
+}
+
+std::unique_ptr<Restored> restore(FitFile fit, FittedData data, int threads) {
+    if (std::holds_alternative<MixtureRecord>(fit.model)) {
+        return std::make_unique<RestoredMixture>(std::move(fit), std::move(data), threads);
     }
-    return std::make_unique<RestoredRegression>(std::move(file), data);
-}
-
-std::optional<double> prior_value_if(const FitFile& fit, const std::string& name) {
-    const std::vector<std::string>& known = fit.posterior.hyperparameters;
-    if (std::find(known.begin(), known.end(), name) == known.end()) return std::nullopt;
-    if (const auto* mixture = std::get_if<MixtureRecord>(&fit.model)) return prior_parameter(mixture->prior, name);
-    const auto& regression = std::get<RegressionRecord>(fit.model);
-    return prior_parameter(regression.prior, name, design_names(regression.terms));
-}
-
-double prior_value(const FitFile& fit, const std::string& name) {
-    const std::optional<double> value = prior_value_if(fit, name);
-    if (!value) throw std::runtime_error(fmt::format("the fit has no prior parameter '{}': fit again", name));
-    return *value;
-}
-
-Vector prior_values(const FitFile& fit) {
-    Vector values(static_cast<Index>(fit.posterior.hyperparameters.size()));
-    for (Index i = 0; i < values.size(); ++i) {
-        values[i] = prior_value(fit, fit.posterior.hyperparameters[static_cast<std::size_t>(i)]);
-    }
-    return values;
+    return std::make_unique<RestoredRegression>(std::move(fit), std::move(data));
 }
 
 }  // namespace lrvb::cli

@@ -37,6 +37,9 @@ class Restored {
     virtual Matrix centring(const std::vector<Index>& variables) const {
         return Matrix::Identity(static_cast<Index>(variables.size()), static_cast<Index>(variables.size()));
     }
+    /// What is asked about some rows, counted from 0 and in ascending order: case weights or leverage, as
+    /// LinearResponse gives them for all.
+    virtual RowAnswers ask(const Functionals& functionals, RowChange change, const std::vector<Index>& rows) const;
     /// Of a regression: the leverage of each response on its own fitted value. Empty for other models.
     virtual Vector hat_values() const { return {}; }
 
@@ -64,22 +67,19 @@ class Restored {
     std::unique_ptr<LinearResponse> response_;
 };
 
-/// The data that a fit was made from, read as it was read then. Throw std::runtime_error for data that are others.
-Data open_data_of(const FitFile& fit, const std::string& path);
-struct FittedDesign {
-    RegressionDesign design;
-    std::vector<Index> file_rows;  // as in Data
+/// The data that a fit was made from.
+struct FittedData {
+    std::shared_ptr<RowSource> source;               // of a mixture: its columns, then the weights if there are any
+    std::shared_ptr<const RegressionDesign> design;  // of a regression
+    std::vector<Index> file_rows;                    // as in Data
 };
-FittedDesign open_design_of(const FitFile& fit, const std::string& path);
+
+/// Reads the data as they were read for the fit. Throws std::runtime_error for data that are others.
+FittedData open_fitted(const FitFile& fit, const std::string& path);
 
 /// Throws std::runtime_error for a fit that did not converge, and for data that are not those of the fit.
 std::unique_ptr<Restored> restore(const std::string& fit, const std::string& data, int threads);
-
-/// The value of a hyperparameter of the fit; nothing where it has none of that name.
-std::optional<double> prior_value_if(const FitFile& fit, const std::string& name);
-/// The same, which must be there.
-double prior_value(const FitFile& fit, const std::string& name);
-/// The value of each, in the order of its posterior.
-Vector prior_values(const FitFile& fit);
+/// The same of a fit that converged, and its data.
+std::unique_ptr<Restored> restore(FitFile fit, FittedData data, int threads);
 
 }  // namespace lrvb::cli

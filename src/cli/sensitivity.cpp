@@ -2,6 +2,7 @@
 #include "cli/command.hpp"
 #include "cli/fit_command.hpp"
 #include "cli/output.hpp"
+#include "cli/prior_parameters.hpp"
 #include "cli/restored.hpp"
 #include "data/files.hpp"
 
@@ -38,37 +39,6 @@ struct Effect {
     double sd_slope = kNothing;    // d sd / d value, by the difference of two refits
     double sd_percent = kNothing;  // change of the sd, in percent of itself, for 1 % more
 };
-
-// A number by which a hyperparameter can be moved a little: itself; of a mean, the prior's sd; of an entry off the
-// diagonal of a matrix, the root of the diagonal's product; of degrees of freedom, what they exceed the least by.
-double unit_of(const FitFile& fit, const std::string& name, double value) {
-    const auto find = [&](const std::string& other) { return prior_value(fit, other); };
-    const std::size_t open = name.find('[');
-    const std::string base = name.substr(0, open);
-    const std::string index = open == std::string::npos ? "" : name.substr(open);
-    if (base == "intercept_mean") return std::sqrt(find("intercept_variance"));
-    if (base == "mean") {
-        if (const std::optional<double> variance = prior_value_if(fit, "variance" + index)) return std::sqrt(*variance);
-        const std::string inside = index.substr(1, index.size() - 2);
-        return std::sqrt(find(fmt::format("variance[{},{}]", inside, inside)));
-    }
-    const std::size_t comma = index.find(',');
-    if (std::holds_alternative<MixtureRecord>(fit.model) && comma != std::string::npos) {
-        const std::string p = index.substr(1, comma - 1);
-        const std::string q = index.substr(comma + 1, index.size() - comma - 2);
-        if (p != q)
-            return std::sqrt(find(fmt::format("{}[{},{}]", base, p, p)) * find(fmt::format("{}[{},{}]", base, q, q)));
-    }
-    if (base == "dof") {
-        const auto columns = static_cast<double>(std::get<MixtureRecord>(fit.model).centre.size());
-        return value - (columns - 1.0);
-    }
-    return std::abs(value);
-}
-
-bool is_location(const std::string& name) {
-    return name == "intercept_mean" || name.substr(0, name.find('[')) == "mean";
-}
 
 // Central differences of the sds of refits from the optimum: steps of 1 % are far above the error of a refit and far
 // below what bends.

@@ -1,11 +1,12 @@
 #include "cli/warnings.hpp"
 
+#include "io/mixture_means.hpp"
+
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
 
 namespace lrvb::cli {
 
@@ -53,19 +54,13 @@ void add_flat_direction(FitFile& fit) {
                     posterior.statistics[static_cast<std::size_t>(free[static_cast<std::size_t>(at)])], 1.0 / largest));
 }
 
-std::map<std::string, double> means_of(const Posterior& posterior) {
-    std::map<std::string, double> means;
-    for (const PosteriorVariable& variable : posterior.variables) means[variable.name] = variable.mean;
-    return means;
-}
-
-void add_few_rows(FitFile& fit, const MixtureRecord& mixture, const std::map<std::string, double>& means) {
+void add_few_rows(FitFile& fit, const MixtureRecord& mixture, const detail::MixtureMeans& means) {
     if (mixture.components == 1) return;
     const double few = kFewRows * static_cast<double>(mixture.centre.size() + 1);
     for (Index k = 1; k <= mixture.components; ++k) {
         // What the weights' Dirichlet counts beyond its prior; of weights that are held, their share.
         const ParameterRecord& weights = fit.parameters.front();
-        const double rows = weights.clamped ? means.at(fmt::format("pi[{}]", k)) * fit.data.total_weight
+        const double rows = weights.clamped ? means.weights[k - 1] * fit.data.total_weight
                                             : weights.natural[k - 1] + 1.0 - mixture.prior.alpha;
         if (rows >= few) continue;
         fit.warnings.push_back(fmt::format(
@@ -75,38 +70,13 @@ void add_few_rows(FitFile& fit, const MixtureRecord& mixture, const std::map<std
     }
 }
 
-Vector location(const MixtureRecord& mixture, const std::map<std::string, double>& means, Index k) {
-    const Index columns = mixture.centre.size();
-    Vector result(columns);
-    for (Index p = 1; p <= columns; ++p) {
-        result[p - 1] = means.at(columns == 1 ? fmt::format("mu[{}]", k) : fmt::format("mu[{},{}]", k, p));
-    }
-    return result;
-}
-
-Matrix covariance(const MixtureRecord& mixture, const std::map<std::string, double>& means, Index k) {
-    const Index columns = mixture.centre.size();
-    const bool full = columns > 1 && mixture.covariance == MixtureCovariance::full;
-    Matrix result = Matrix::Zero(columns, columns);
-    for (Index p = 1; p <= columns; ++p) {
-        if (!full) {
-            const double tau = means.at(columns == 1 ? fmt::format("tau[{}]", k) : fmt::format("tau[{},{}]", k, p));
-            result(p - 1, p - 1) = 1.0 / tau;
-            continue;
-        }
-        for (Index q = p; q <= columns; ++q) {
-            result(p - 1, q - 1) = result(q - 1, p - 1) = means.at(fmt::format("Sigma[{},{},{}]", k, p, q));
-        }
-    }
-    return result;
-}
-
 // How many sds, of the two components' mean covariance, lie between their means.
-void add_overlap(FitFile& fit, const MixtureRecord& mixture, const std::map<std::string, double>& means) {
+void add_overlap(FitFile& fit, const MixtureRecord& mixture, const detail::MixtureMeans& means) {
     for (Index k = 1; k <= mixture.components; ++k) {
         for (Index l = k + 1; l <= mixture.components; ++l) {
-            const Matrix between = 0.5 * (covariance(mixture, means, k) + covariance(mixture, means, l));
-            const Vector off = location(mixture, means, k) - location(mixture, means, l);
+            const Matrix between = 0.5 * (means.covariances[static_cast<std::size_t>(k - 1)] +
+                                          means.covariances[static_cast<std::size_t>(l - 1)]);
+            const Vector off = means.locations.row(k - 1) - means.locations.row(l - 1);
             const double distance = std::sqrt(off.dot(between.llt().solve(off)));
             if (distance >= kOverlap) continue;
             fit.warnings.push_back(fmt::format(
@@ -125,7 +95,7 @@ void add_warnings(FitFile& fit) {
     add_flat_direction(fit);
     const auto* mixture = std::get_if<MixtureRecord>(&fit.model);
     if (mixture == nullptr) return;
-    const std::map<std::string, double> means = means_of(fit.posterior);
+    const detail::MixtureMeans means = detail::mixture_means(fit);
     add_few_rows(fit, *mixture, means);
     add_overlap(fit, *mixture, means);
 }

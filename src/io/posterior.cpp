@@ -13,6 +13,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <tuple>
 
 namespace lrvb {
 
@@ -99,14 +100,18 @@ std::vector<Posterior::Row> Posterior::summary(const std::vector<Index>& chosen,
     std::vector<Row> rows;
     for (const Index at : chosen) {
         const PosteriorVariable& variable = variables[static_cast<std::size_t>(at)];
-        Row row{variable.name, variable.mean, nothing, 0.0, nothing, nothing};
+        const PosteriorVariable::Unbounded& unbounded = variable.unbounded;
+        const auto interval = [&](const Matrix& own) {
+            const double half = quantile * std::sqrt(variance_along(unbounded.gradient, own));
+            return std::pair(transformed(unbounded.transform, unbounded.centre - half),
+                             transformed(unbounded.transform, unbounded.centre + half));
+        };
+        Row row{variable.name, variable.mean, nothing, 0.0, nothing, nothing, nothing, nothing};
         row.mean_field_sd = std::sqrt(variance_along(variable.gradient, mean_field_covariance));
+        std::tie(row.mean_field_lower, row.mean_field_upper) = interval(mean_field_covariance);
         if (has_response()) {
             row.sd = std::sqrt(variance_along(variable.gradient, covariance));
-            const PosteriorVariable::Unbounded& unbounded = variable.unbounded;
-            const double half = quantile * std::sqrt(variance_along(unbounded.gradient, covariance));
-            row.lower = transformed(unbounded.transform, unbounded.centre - half);
-            row.upper = transformed(unbounded.transform, unbounded.centre + half);
+            std::tie(row.lower, row.upper) = interval(covariance);
         }
         rows.push_back(std::move(row));
     }

@@ -76,6 +76,9 @@ struct LRVB_EXPORT Posterior {
         double mean_field_sd = 0.0;
         double lower = 0.0;
         double upper = 0.0;
+        /// The quantiles that mean field gives, about the same centre.
+        double mean_field_lower = 0.0;
+        double mean_field_upper = 0.0;
     };
     /// `level`: the probability between the two quantiles.
     std::vector<Row> summary(const std::vector<Index>& chosen, double level) const;

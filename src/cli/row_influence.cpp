@@ -1,0 +1,79 @@
+#include "cli/row_influence.hpp"
+
+#include <Eigen/Eigenvalues>
+
+#include <cmath>
+
+namespace lrvb::cli {
+
+namespace {
+
+std::vector<std::string> one_for_each_parameter(const Posterior& posterior) {
+    std::vector<std::string> names;
+    for (const char* name : {"intercept", "beta", "pi", "mu", "log_tau", "Lambda"}) {
+        for (const PosteriorVariable& variable : posterior.variables) {
+            if (variable.name.substr(0, variable.name.find('[')) != name) continue;
+            names.emplace_back(name);
+            break;
+        }
+    }
+    return names;
+}
+
+Vector sds_of(const Posterior& posterior, const std::vector<Index>& variables) {
+    const std::vector<Posterior::Row> rows = posterior.summary(variables, 0.9);
+    Vector sds(static_cast<Index>(rows.size()));
+    for (std::size_t v = 0; v < rows.size(); ++v) sds[static_cast<Index>(v)] = rows[v].sd;
+    return sds;
+}
+
+std::vector<Index> free_ones(const Posterior& posterior, const std::vector<std::string>& names) {
+    std::vector<Index> free;
+    for (const Index at : posterior.select(names.empty() ? one_for_each_parameter(posterior) : names)) {
+        if (sds_of(posterior, {at})[0] > 0.0) free.push_back(at);
+    }
+    return free;
+}
+
+// R with R Rᵀ the inverse of the covariance, where it has one; directions without variance (weights add up to one) have
+// no distance.
+Matrix root_of_inverse(const Matrix& covariance) {
+    const Vector inverse = covariance.diagonal().cwiseSqrt().cwiseInverse();
+    const Matrix correlation = inverse.asDiagonal() * covariance * inverse.asDiagonal();
+    const Eigen::SelfAdjointEigenSolver<Matrix> solver(correlation);
+    Vector scales = Vector::Zero(inverse.size());
+    for (Index i = 0; i < inverse.size(); ++i) {
+        const double value = solver.eigenvalues()[i];
+        if (value > 1e-10) scales[i] = 1.0 / std::sqrt(value);
+    }
+    return inverse.asDiagonal() * solver.eigenvectors() * scales.asDiagonal();
+}
+
+}  // namespace
+
+RowInfluence::RowInfluence(const Restored& restored, const std::vector<std::string>& names)
+    : variables_(free_ones(restored.file().posterior, names)),
+      functionals_(restored.functionals(variables_)),
+      sds_(sds_of(restored.file().posterior, variables_)) {
+    if (variables_.empty()) return;
+    centring_ = restored.centring(variables_);
+    const SparseMatrix weights = functionals_.resolve(restored.model().layout()).weights;
+    const Matrix centred = Matrix(weights) * centring_.transpose();
+    root_ = root_of_inverse(restored.response().covariance(Functionals(SparseMatrix(centred.sparseView()))));
+}
+
+Matrix RowInfluence::changes(const RowAnswers& case_weights) {
+    return -(case_weights.weights.asDiagonal() * case_weights.answers);
+}
+
+Matrix RowInfluence::shifts(const Matrix& changes) const {
+    return changes * sds_.cwiseInverse().asDiagonal();
+}
+
+Vector RowInfluence::distances(const Matrix& changes) const {
+    if (variables_.empty()) return Vector::Zero(changes.rows());
+    const Matrix centred = changes * centring_.transpose();
+    return (centred * root_).rowwise().norm();
+}
+
+}  // namespace lrvb::cli

@@ -1,0 +1,320 @@
+#include "report/contents.hpp"
+
+#include "io/mixture_means.hpp"
+#include "report/encoding.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+
+namespace lrvb::report {
+
+namespace {
+
+constexpr double kLevel = 0.9;
+constexpr std::size_t kMostTop = 20;
+
+// JSON has no infinity, and null is how it says so.
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json();
+}
+
+// Whole where it is, which is shorter: only weights make others.
+Json count(double value) {
+    const bool is_whole = value == std::floor(value) && value < 1e15;
+    return is_whole ? Json(static_cast<std::int64_t>(value)) : number(value);
+}
+
+template <class Values>
+Json numbers(const Values& values) {
+    Json list = Json::array();
+    for (const double value : values) list.push_back(number(value));
+    return list;
+}
+
+Json matrix(const Matrix& values) {
+    Json rows = Json::array();
+    for (Index i = 0; i < values.rows(); ++i) rows.push_back(numbers(Vector(values.row(i))));
+    return rows;
+}
+
+std::string file_name(const std::string& path) {
+    return std::filesystem::path(path).filename().string();
+}
+
+std::string covariance_name(const MixtureRecord& mixture) {
+    if (mixture.centre.size() == 1) return "univariate";
+    return mixture.covariance == MixtureCovariance::full ? "full" : "diagonal";
+}
+
+Json model_of(const FitFile& fit) {
+    Json json;
+    if (const auto* mixture = std::get_if<MixtureRecord>(&fit.model)) {
+        json["kind"] = "mixture";
+        json["components"] = mixture->components;
+        json["covariance"] = covariance_name(*mixture);
+        json["columns"] = fit.data.columns;
+        json["prior"] = mixture->prior_name;
+        json["fixed"] = mixture->fixed;
+        return json;
+    }
+    const auto& regression = std::get<RegressionRecord>(fit.model);
+    json["kind"] = "regression";
+    json["response"] = regression.response;
+    json["intercept"] = regression.coefficients.intercept;
+    json["slopes"] = design_names(regression.terms);
+    json["centre"] = numbers(regression.coefficients.centre);
+    json["prior"] = regression.prior_name;
+    return json;
+}
+
+std::string title_of(const FitFile& fit) {
+    if (const auto* regression = std::get_if<RegressionRecord>(&fit.model)) {
+        return fmt::format("Regression of {}", regression->response);
+    }
+    constexpr std::size_t kMostNames = 5;
+    const Index components = std::get<MixtureRecord>(fit.model).components;
+    std::string title = fmt::format("Mixture of {} normal{}: ", components, components == 1 ? "" : "s");
+    const std::size_t count = fit.data.columns.size();
+    for (std::size_t c = 0; c < std::min(count, kMostNames); ++c) {
+        title += fmt::format("{}{}", c == 0 ? "" : ", ", fit.data.columns[c]);
+    }
+    if (count > kMostNames) title += fmt::format(" and {} more", count - kMostNames);
+    return title;
+}
+
+Json data_of(const DataRecord& data) {
+    Json json;
+    json["name"] = file_name(data.name);
+    json["rows"] = data.rows;
+    json["dropped"] = data.dropped;
+    json["weights"] = data.weights ? Json(*data.weights) : Json();
+    json["total_weight"] = number(data.total_weight);
+    return json;
+}
+
+Json outcome_of(const FitFile& fit) {
+    Json json;
+    json["converged"] = fit.converged();
+    json["message"] = fit.outcome.message;
+    json["bound"] = number(fit.outcome.bound);
+    json["passes"] = fit.outcome.passes;
+    json["seed"] = fit.options.seed;
+    json["restarts"] = fit.options.restarts;
+    json["tolerance"] = fit.options.tolerance;
+    return json;
+}
+
+Json correction_of(const FitFile& fit) {
+    if (!fit.correction) return {};
+    Json json;
+    json["method"] = fit.correction->method;
+    json["draws"] = fit.correction->draws;
+    json["ess"] = number(fit.correction->ess);
+    return json;
+}
+
+Json check_of(const std::optional<Comparison>& comparison) {
+    if (!comparison) return {};
+    Json json;
+    json["verdict"] = comparison->verdict;
+    json["message"] = comparison->message;
+    json["method"] = comparison->method;
+    json["k_hat"] = number(comparison->k_hat);
+    json["r_hat"] = number(comparison->r_hat);
+    json["ess"] = number(comparison->ess);
+    json["draws"] = comparison->draws;
+    json["seed"] = comparison->seed;
+    return json;
+}
+
+Json variables_of(const Gathered& gathered) {
+    const std::vector<Index>& chosen = gathered.selection.variables;
+    const std::vector<Posterior::Row> rows = gathered.fit.posterior.summary(chosen, kLevel);
+    Json list = Json::array();
+    for (std::size_t v = 0; v < rows.size(); ++v) {
+        const Posterior::Row& row = rows[v];
+        Json json;
+        json["name"] = row.name;
+        json["mean"] = number(row.mean);
+        json["sd"] = number(row.sd);
+        json["mean_field_sd"] = number(row.mean_field_sd);
+        json["lower"] = number(row.lower);
+        json["upper"] = number(row.upper);
+        json["mean_field_lower"] = number(row.mean_field_lower);
+        json["mean_field_upper"] = number(row.mean_field_upper);
+        if (gathered.comparison) {
+            if (const auto& exact = gathered.comparison->variables[static_cast<std::size_t>(chosen[v])]) {
+                json["exact_mean"] = number(exact->mean);
+                json["exact_sd"] = number(exact->sd);
+                json["verdict"] = exact->verdict;
+            }
+        }
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
+Matrix correlations_of(const Gathered& gathered) {
+    std::vector<Index> chosen;
+    for (const Index v : gathered.selection.correlated) {
+        chosen.push_back(gathered.selection.variables[static_cast<std::size_t>(v)]);
+    }
+    const Matrix covariance = gathered.fit.posterior.covariance_of(chosen, Method::linear_response);
+    const Vector inverse = covariance.diagonal().cwiseSqrt().cwiseInverse();
+    return inverse.asDiagonal() * covariance * inverse.asDiagonal();
+}
+
+Json priors_of(const Gathered& gathered) {
+    Json list = Json::array();
+    for (std::size_t h = 0; h < gathered.priors.size(); ++h) {
+        const PriorRange& range = gathered.priors[h];
+        Json json;
+        json["name"] =
+            gathered.fit.posterior.hyperparameters[static_cast<std::size_t>(gathered.selection.priors[h])];
+        json["value"] = number(range.value);
+        json["low"] = number(range.low);
+        json["high"] = number(range.high);
+        json["trusted_low"] = number(range.trusted_low);
+        json["trusted_high"] = number(range.trusted_high);
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
+// d mean / d value: what moves the statistics moves a variable along its gradient.
+Matrix sensitivities_of(const Gathered& gathered) {
+    const Posterior& posterior = gathered.fit.posterior;
+    const Selection& selection = gathered.selection;
+    Matrix result =
+        Matrix::Zero(static_cast<Index>(selection.variables.size()), static_cast<Index>(selection.priors.size()));
+    for (Index v = 0; v < result.rows(); ++v) {
+        const Index at = selection.variables[static_cast<std::size_t>(v)];
+        for (const auto& [statistic, slope] : posterior.variables[static_cast<std::size_t>(at)].gradient) {
+            for (Index h = 0; h < result.cols(); ++h) {
+                result(v, h) +=
+                    slope * posterior.sensitivities(statistic, selection.priors[static_cast<std::size_t>(h)]);
+            }
+        }
+    }
+    return result;
+}
+
+Json components_of(const FitFile& fit) {
+    if (!std::holds_alternative<MixtureRecord>(fit.model)) return {};
+    const detail::MixtureMeans means = detail::mixture_means(fit);
+    Json json;
+    json["pi"] = numbers(means.weights);
+    json["mu"] = matrix(means.locations);
+    json["sigma"] = Json::array();
+    for (const Matrix& covariance : means.covariances) json["sigma"].push_back(matrix(covariance));
+    return json;
+}
+
+Json histograms_of(const DataPicture& picture) {
+    Json list = Json::array();
+    for (const Histogram& histogram : picture.histograms) {
+        Json json;
+        json["start"] = histogram.axis().start;
+        json["step"] = histogram.axis().step;
+        json["counts"] = Json::array();
+        for (const double bin : histogram.counts()) json["counts"].push_back(count(bin));
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
+Json cells_of(const PairBins& pair) {
+    Json cells = Json::array();
+    for (Index i = 0; i < pair.counts().rows(); ++i) {
+        for (Index j = 0; j < pair.counts().cols(); ++j) {
+            const double cell = pair.counts()(i, j);
+            if (cell > 0.0) cells.push_back(Json::array({i, j, count(cell)}));
+        }
+    }
+    return cells;
+}
+
+Json pairs_of(const DataPicture& picture) {
+    if (picture.pairs.empty()) return {};
+    Json json;
+    json["columns"] = picture.pairs.back().q() + 1;
+    json["bins"] = Json::array();
+    for (const PairBins& pair : picture.pairs) {
+        Json entry;
+        entry["p"] = pair.p();
+        entry["q"] = pair.q();
+        entry["x_start"] = pair.x().start;
+        entry["x_step"] = pair.x().step;
+        entry["x_bins"] = pair.x().bins;
+        entry["y_start"] = pair.y().start;
+        entry["y_step"] = pair.y().step;
+        entry["y_bins"] = pair.y().bins;
+        entry["cells"] = cells_of(pair);
+        json["bins"].push_back(std::move(entry));
+    }
+    return json;
+}
+
+std::vector<Index> furthest(const Vector& distances) {
+    std::vector<Index> order(static_cast<std::size_t>(distances.size()));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return distances[a] > distances[b]; });
+    order.resize(std::min(order.size(), kMostTop));
+    return order;
+}
+
+Json rows_of(const std::optional<AskedRows>& rows) {
+    if (!rows) return {};
+    Json json;
+    json["inputs"] = rows->inputs;
+    json["all"] = rows->all;
+    json["row"] = rows->file_rows;
+    json["values"] = double_precision(rows->values);
+    json["weights"] = rows->weights ? numbers(*rows->weights) : Json();
+    if (rows->columns.size() > 0) json["columns"] = double_precision(rows->columns);
+    json["leverage"] = single_precision(rows->leverage);
+    json["case"] = single_precision(rows->case_weights);
+    json["distance"] = numbers(rows->distances);
+    json["top"] = furthest(rows->distances);
+    return json;
+}
+
+}  // namespace
+
+Json contents_of(const Gathered& gathered) {
+    const FitFile& fit = gathered.fit;
+    const bool has_response = fit.posterior.has_response();
+    Json json;
+    json["program"] = LRVB_VERSION;
+    json["title"] = gathered.title.empty() ? title_of(fit) : gathered.title;
+    json["fit_file"] = file_name(gathered.fit_name);
+    json["model"] = model_of(fit);
+    json["data"] = data_of(fit.data);
+    json["outcome"] = outcome_of(fit);
+    json["correction"] = correction_of(fit);
+    json["warnings"] = fit.warnings;
+    json["check"] = check_of(gathered.comparison);
+    json["level"] = kLevel;
+    json["response"] = has_response;
+    json["variables"] = variables_of(gathered);
+    json["variables_left_out"] = gathered.selection.variables_left_out;
+    json["correlated"] = gathered.selection.correlated;
+    if (has_response) json["correlations"] = single_precision(correlations_of(gathered));
+    json["priors"] = priors_of(gathered);
+    json["priors_left_out"] = gathered.selection.priors_left_out;
+    if (has_response) json["sensitivities"] = double_precision(sensitivities_of(gathered));
+    json["components"] = components_of(fit);
+    const DataPicture picture = gathered.picture.value_or(DataPicture{});
+    json["histograms"] = picture.histograms.empty() ? Json() : histograms_of(picture);
+    json["pairs"] = pairs_of(picture);
+    const bool has_points = picture.points.size() > 0 && !(gathered.rows && gathered.rows->all);
+    json["points"] = has_points ? Json{{"values", single_precision(picture.points)}} : Json();
+    json["rows"] = rows_of(gathered.rows);
+    return json;
+}
+
+}  // namespace lrvb::report

@@ -1,0 +1,69 @@
+#include "report/page.hpp"
+
+#include "report/embedded.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace lrvb::report {
+
+namespace {
+
+using Replacements = std::map<std::string_view, std::string_view>;
+
+std::string replaced(std::string_view text, const Replacements& replacements) {
+    std::string firsts;
+    for (const auto& [from, to] : replacements) firsts += from.front();
+    std::string result;
+    result.reserve(text.size());
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t next = std::min(text.find_first_of(firsts, at), text.size());
+        result += text.substr(at, next - at);
+        at = next;
+        if (at == text.size()) break;
+        const auto found = std::find_if(replacements.begin(), replacements.end(),
+                                        [&](const auto& entry) { return text.substr(at).starts_with(entry.first); });
+        if (found == replacements.end()) {
+            result += text[at++];
+        } else {
+            result += found->second;
+            at += found->first.size();
+        }
+    }
+    return result;
+}
+
+std::string valid_json(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// As text of a page.
+std::string html_text(const std::string& text) {
+    const std::string valid = Json::parse(valid_json(text)).get<std::string>();
+    return replaced(valid, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
+}
+
+// As JSON inside of a script element. All of these characters stand in texts, where they can be written so; the last
+// two are U+2028 and U+2029, which end lines.
+std::string script_json(const Json& json) {
+    return replaced(valid_json(json), {{"&", "\\u0026"},
+                                       {"<", "\\u003c"},
+                                       {">", "\\u003e"},
+                                       {"\xE2\x80\xA8", "\\u2028"},
+                                       {"\xE2\x80\xA9", "\\u2029"}});
+}
+
+}  // namespace
+
+std::string page(const std::string& title, const Json& contents) {
+    const std::string escaped_title = html_text(title);
+    const std::string escaped_contents = script_json(contents);
+    // All at once: what is poured in is not looked at again.
+    return replaced(kPage, {{"{{title}}", escaped_title},
+                            {"{{style}}", kStyle},
+                            {"{{contents}}", escaped_contents},
+                            {"{{script}}", kScript}});
+}
+
+}  // namespace lrvb::report
