@@ -1,2 +1,2 @@
-// Debian's node-vega comes without d3-geo-projection, which only maps need.
+// Vega's map projections want a package that the report has no use for.
 export const geoMollweide = null;

@@ -1,0 +1,37 @@
+// Pictures of the report for the documentation: make screenshots.
+import {writeFileSync} from 'node:fs';
+
+import {Browser} from '../tests/report/browser.mjs';
+import {Folder} from '../tests/report/program.mjs';
+
+const docs = (name) => new URL(`../docs/report/${name}.png`, import.meta.url);
+const folder = new Folder();
+const browser = await Browser.open();
+
+async function picture(name, path, {width = 1100, scheme = 'light', selector = null, before = null}) {
+  await browser.size(width, 900);
+  await browser.scheme(scheme);
+  await browser.visit(path);
+  if (before) await before();
+  writeFileSync(docs(name), await browser.screenshot(selector));
+}
+
+try {
+  const one = folder.report(['mixture', 'old_faithful.csv', '-c', 'eruptions', '-k', '2', '--prior', 'paper'], 'old_faithful.csv', 'one');
+  const two = folder.report(['mixture', 'old_faithful.csv', '-k', '2'], 'old_faithful.csv', 'two');
+  await picture('one_column', one, {});
+  await picture('two_columns', two, {});
+  await picture('two_columns_dark', two, {scheme: 'dark', selector: '#data'});
+  await picture('phone', one, {width: 390, selector: '#parameters'});
+  await picture('move', one, {
+    selector: '#move',
+    before: async () => {
+      await browser.set('#row-number', 84);
+      await browser.click('#row-panel input[value="0"]');
+      await browser.set('[data-prior-value=rate]', 0.15);
+    },
+  });
+} finally {
+  await browser.close();
+  folder.remove();
+}

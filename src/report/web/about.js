@@ -1,0 +1,22 @@
+import {element} from './dom.js';
+import {significant} from './numbers.js';
+
+export function about({program, fit_file: file, model, outcome, data}) {
+  const facts = [
+    ['Fit', `${file}, by lrvb ${program}`],
+    ['Data', data.name],
+    ['Prior', {auto: 'automatic, by the spread of the data', paper: 'that of the paper', explicit: 'given'}[model.prior] ?? model.prior],
+    ['Bound', significant(outcome.bound, 8)],
+    ['Seed', `${outcome.seed}${outcome.restarts > 1 ? `, the best of ${outcome.restarts} starts` : ''}`],
+  ];
+  return element(
+    'footer',
+    {},
+    element('dl', {}, facts.flatMap(([term, text]) => [element('dt', {}, term), element('dd', {}, text)])),
+    element(
+      'p',
+      {},
+      'Means by mean-field variational Bayes; sds, correlations, leverage and sensitivities by linear response (Giordano and Broderick, 2014): Σ̂ = (I − VH)⁻¹V, the derivative of the fitted means. The whole report is in this file.',
+    ),
+  );
+}

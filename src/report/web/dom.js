@@ -1,0 +1,69 @@
+// Elements are made here and nowhere else, and text is only ever text: no name in the data can become markup.
+
+/** element('p', {class: 'note'}, 'text', child): attributes that are functions are listeners, false ones are left out. */
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') made.addEventListener(name, value);
+    else if (value === true) made.setAttribute(name, '');
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value);
+  }
+  made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return made;
+}
+
+export function section(id, title, ...children) {
+  return element('section', {id, 'aria-labelledby': `${id}-title`}, element('h2', {id: `${id}-title`}, title), children);
+}
+
+/** A labelled choice; `options` are [value, text] pairs. */
+export function choice(label, options, value, onChange) {
+  const select = element(
+    'select',
+    {change: () => onChange(select.value)},
+    options.map(([key, text]) => element('option', {value: key, selected: String(key) === String(value)}, text)),
+  );
+  return element('label', {class: 'choice'}, element('span', {}, label), select);
+}
+
+/** What the lines and marks of a plot mean: [text, style of the swatch, colour] triples. */
+export function legend(entries) {
+  return element(
+    'ul',
+    {class: 'legend'},
+    entries.map(([text, swatch, colour]) =>
+      element('li', {}, element('span', {class: `swatch ${swatch}`, style: `--colour: ${colour}`, 'aria-hidden': 'true'}), text),
+    ),
+  );
+}
+
+/** The line that follows the pointer. */
+let tip = null;
+
+export function showTip(event, text) {
+  if (!tip) {
+    tip = element('div', {class: 'tip', role: 'tooltip'});
+    document.body.append(tip);
+  }
+  tip.hidden = text === null || text === undefined || text === '';
+  if (tip.hidden) return;
+  tip.textContent = text;
+  const x = Math.min(event.clientX + 14, document.documentElement.clientWidth - tip.offsetWidth - 8);
+  const y = event.clientY + 18 + tip.offsetHeight > window.innerHeight ? event.clientY - tip.offsetHeight - 8 : event.clientY + 18;
+  tip.style.left = `${Math.max(4, x)}px`;
+  tip.style.top = `${y}px`;
+}
+
+/** Text to the clipboard; also where the browser gives a page from a file no clipboard. */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = element('textarea', {class: 'offscreen', readonly: true});
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand('copy');
+    area.remove();
+  }
+}

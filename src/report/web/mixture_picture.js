@@ -1,0 +1,300 @@
+import {choice, element, legend} from './dom.js';
+import {Mixture} from './mixture.js';
+import {decode, grouped, normalQuantile, percent, significant} from './numbers.js';
+import {Plot, across, band, colourOf, curve, curves, dashOf, dataSets, domainSignal, extent, linear, mark, up} from './plot.js';
+import {RowMarks} from './row_marks.js';
+
+const GRID = 240;
+const SHARES = [0.5, 0.9];
+const MANY = 7; // components that a legend still lists one by one
+
+/**
+ * The data and the mixture over them: one column as a histogram with densities, two as a scatter with ellipses. A
+ * movable picture shows what was fitted dashed and what it moved to in colour, and has the rows that can be moved.
+ */
+export class MixturePicture {
+  constructor(contents, posterior, {prefix, movable = false, onSelect, onDrag}) {
+    this.contents = contents;
+    this.posterior = posterior;
+    this.mixture = new Mixture(contents, posterior);
+    this.columns = contents.model.columns;
+    this.movable = movable && posterior.rows !== null;
+    this.x = 0;
+    this.y = this.columns.length > 1 ? 1 : 0;
+    this.points = pointsOf(contents, posterior);
+
+    this.holder = element('div', {class: 'pictures'});
+    this.element = element('div', {}, this.columns.length > 1 && this.choices(), this.holder);
+    this.marks = this.movable ? new RowMarks(posterior, {onSelect, onDrag}) : null;
+    this.density = this.densityPlot(prefix);
+    this.scatter = this.columns.length > 1 ? this.scatterPlot(prefix) : null;
+    this.update(null);
+  }
+
+  choices() {
+    const options = this.columns.map((name, p) => [p, name]);
+    return element(
+      'div',
+      {class: 'choices'},
+      choice('Across', options, this.x, (p) => this.choose('x', Number(p))),
+      choice('Up', [[-1, 'the density'], ...options], this.y, (p) => this.choose('y', Number(p))),
+    );
+  }
+
+  choose(axis, p) {
+    this[axis] = p;
+    this.update(this.moved, this.change, this.selected);
+  }
+
+  get isDensity() {
+    return this.scatter === null || this.y < 0 || this.y === this.x;
+  }
+
+  update(moved, change = null, selected = null) {
+    Object.assign(this, {moved, change, selected});
+    const plot = this.isDensity ? this.density : this.scatter;
+    if (this.holder.firstChild !== plot.figure) this.holder.replaceChildren(plot.figure);
+    if (this.isDensity) this.drawDensity();
+    else this.drawScatter();
+  }
+
+  // --- one column -----------------------------------------------------------------------------------------------
+
+  densityPlot(prefix) {
+    const entries = [['rows', 'block', 'var(--bar)'], ['density', 'line', 'var(--ink)']];
+    if (this.contents.response) entries.push([`its ${percent(this.contents.level)} posterior band`, 'block', 'var(--band)']);
+    if (this.movable) entries.push(['before', 'dashed', 'var(--muted)']);
+    if (this.contents.histograms === null) entries.shift();
+    const plot = new Plot({
+      id: `${prefix}-density`,
+      caption: element('span', {}, this.movable ? 'The density, moved' : 'The density'),
+      description: this.description('Histogram of the rows with the fitted density, its components and a band for its posterior uncertainty'),
+      extra: [legend([...entries, ...this.componentEntries('line')])],
+      spec: {
+        height: 300,
+        signals: [domainSignal('x'), domainSignal('y'), {name: 'title', value: ''}, {name: 'strip', value: this.movable ? 38 : 0}],
+        data: dataSets('bins', 'band', 'total', 'parts', 'before', 'rows'),
+        scales: [linear('x', 'width'), linear('y', [{signal: 'height - strip'}, 0])],
+        axes: [across({signal: 'title'}), up('density', {tickCount: 5})],
+        marks: [
+          mark('rect', 'bins', {
+            x: {scale: 'x', field: 'from', offset: 0.5},
+            x2: {scale: 'x', field: 'to', offset: -0.5},
+            y: {scale: 'y', field: 'density'},
+            y2: {scale: 'y', value: 0},
+            fill: {value: 'var(--bar)'},
+            tooltip: {field: 'tip'},
+          }),
+          band('band'),
+          curve('before', 'var(--muted)', 1.5, [5, 4]),
+          curves('parts', 'k'),
+          curve('total', 'var(--ink)', 1.5),
+          ...(this.movable ? [RowMarks.spec({y: {signal: 'height - strip + 6 + datum.jitter * (strip - 12)'}})] : []),
+        ],
+      },
+    });
+    this.marks?.attach(plot, (n, at) => new Map([[this.x, at.x]]));
+    return plot;
+  }
+
+  drawDensity() {
+    const p = this.x;
+    const {contents, posterior, mixture} = this;
+    const histogram = contents.histograms?.[p] ?? null;
+    const domain = this.domain(p);
+    const xs = Array.from({length: GRID}, (_, i) => domain[0] + ((domain[1] - domain[0]) * i) / (GRID - 1));
+    const {parts, total} = mixture.densities(this.moved ?? posterior.means, p, xs);
+    const before = mixture.densities(posterior.means, p, xs).total;
+    const z = normalQuantile(0.5 + contents.level / 2);
+    const sds = contents.response ? this.densitySds(p, xs) : null;
+    const bins = histogram ? barsOf(histogram) : [];
+    const spread = sds ? xs.map((x, i) => ({x, low: Math.max(0, total[i] - z * sds[i]), high: total[i] + z * sds[i]})) : [];
+    const highest = Math.max(...before, ...spread.map(({high}) => high), ...bins.map(({density}) => density));
+    const through = (ys) => xs.map((x, i) => ({x, y: ys[i]}));
+    this.density.show(
+      {
+        bins,
+        band: spread,
+        total: through(total),
+        before: this.movable ? through(before) : [],
+        parts: parts.flatMap((ys, k) =>
+          xs.map((x, i) => ({x, y: ys[i], k, colour: colourOf(k), dash: dashOf(k), width: 5})).filter(({y}) => y > 2e-3 * highest),
+        ),
+        ...(this.movable && {rows: this.marks.tuples(this.change, this.selected, p)}),
+      },
+      {xDomain: domain, yDomain: [0, highest * 1.05], title: this.columns[p]},
+    );
+  }
+
+  /** They do not move: computed once for each column. */
+  densitySds(p, xs) {
+    this.sds ??= new Map();
+    if (!this.sds.has(p)) this.sds.set(p, this.mixture.densitySds(p, xs));
+    return this.sds.get(p);
+  }
+
+  // --- two columns ----------------------------------------------------------------------------------------------
+
+  scatterPlot(prefix) {
+    const shares = SHARES.map((share) => percent(share)).join(' and ');
+    const entries = this.movable ? [['before', 'dashed', 'var(--muted)']] : [];
+    const plot = new Plot({
+      id: `${prefix}-scatter`,
+      caption: `The components${this.movable ? ', moved' : ''}: ellipses hold ${shares} of each`,
+      description: this.description(`Scatter of two columns with the ellipses that hold ${shares} of each component`),
+      extra: [legend([...entries, ...this.componentEntries('line')])],
+      spec: {
+        height: 420,
+        signals: [domainSignal('x'), domainSignal('y'), {name: 'across', value: ''}, {name: 'up', value: ''}],
+        data: dataSets('cells', 'points', 'before', 'ellipses', 'centres', 'rows'),
+        scales: [linear('x', 'width'), linear('y', 'height')],
+        axes: [across({signal: 'across'}, {grid: true}), up({signal: 'up'})],
+        marks: [
+          mark('rect', 'cells', {
+            x: {scale: 'x', field: 'x'},
+            x2: {scale: 'x', field: 'x2'},
+            y: {scale: 'y', field: 'y'},
+            y2: {scale: 'y', field: 'y2'},
+            fill: {value: 'var(--muted)'},
+            fillOpacity: {field: 'opacity'},
+            tooltip: {field: 'tip'},
+          }),
+          mark('symbol', 'points', {
+            x: {scale: 'x', field: 'x'},
+            y: {scale: 'y', field: 'y'},
+            size: {value: 22},
+            fill: {value: 'var(--muted)'},
+            fillOpacity: {value: 0.55},
+            tooltip: {field: 'tip'},
+          }),
+          curves('before', 'loop'),
+          curves('ellipses', 'loop'),
+          mark('symbol', 'centres', {
+            x: {scale: 'x', field: 'x'},
+            y: {scale: 'y', field: 'y'},
+            shape: {value: 'cross'},
+            size: {value: 110},
+            fill: {field: 'colour'},
+            stroke: {value: 'var(--paper)'},
+            tooltip: {field: 'tip'},
+          }),
+          ...(this.movable ? [RowMarks.spec({y: {scale: 'y', field: 'y'}})] : []),
+        ],
+      },
+    });
+    this.marks?.attach(plot, (n, at) => new Map([[this.x, at.x], [this.y, at.y]]));
+    return plot;
+  }
+
+  drawScatter() {
+    const [p, q] = [this.x, this.y];
+    const after = this.mixture.components(this.moved ?? this.posterior.means);
+    const before = this.movable ? this.mixture.components(this.posterior.means) : [];
+    const outlines = (components, style) =>
+      components.flatMap((component, k) =>
+        SHARES.flatMap((share) =>
+          Mixture.ellipse(component, p, q, share).map((at) => ({...at, loop: `${k} ${share}`, ...style(k)})),
+        ),
+      );
+    const ellipses = outlines(after, (k) => ({colour: colourOf(k), dash: dashOf(k), width: 2}));
+    const centres = after.map(({mean, weight}, k) => ({
+      x: mean[p],
+      y: mean[q],
+      colour: colourOf(k),
+      tip: `component ${k + 1}, weight ${significant(weight)}: ${significant(mean[p])}, ${significant(mean[q])}`,
+    }));
+    const points = this.movable && this.points?.all ? [] : this.points?.of(p, q) ?? [];
+    const cells = points.length === 0 && !this.points ? cellsOf(this.contents.pairs, p, q) : [];
+    this.scatter.show(
+      {
+        cells,
+        points,
+        ellipses,
+        centres,
+        before: outlines(before, () => ({colour: 'var(--muted)', dash: [5, 4], width: 1.25})),
+        ...(this.movable && {rows: this.marks.tuples(this.change, this.selected, p, q)}),
+      },
+      {
+        xDomain: this.domain(p),
+        yDomain: this.domain(q),
+        across: this.columns[p],
+        up: this.columns[q],
+      },
+    );
+  }
+
+  // --- both -----------------------------------------------------------------------------------------------------
+
+  /** The range of a column: of its rows, and without them of its components. */
+  domain(p) {
+    const histogram = this.contents.histograms?.[p];
+    if (histogram) return extent([histogram.start, histogram.start + histogram.step * histogram.counts.length]);
+    return extent(
+      this.mixture.components(this.posterior.means).flatMap(({mean, covariance}) => {
+        const reach = 3.5 * Math.sqrt(covariance[p][p]);
+        return [mean[p] - reach, mean[p] + reach];
+      }),
+      0,
+    );
+  }
+
+  componentEntries(swatch) {
+    const count = this.mixture.count;
+    if (count === 1) return [];
+    if (count > MANY) return [[`${count} components`, swatch, colourOf(0)]];
+    return Array.from({length: count}, (_, k) => [`component ${k + 1}`, swatch, colourOf(k)]);
+  }
+
+  /** For those who do not see it: the components in words. */
+  description(what) {
+    const components = this.mixture.components(this.posterior.means);
+    const words = components.slice(0, MANY).map(({weight, mean, covariance}, k) => {
+      const places = mean.slice(0, 4).map((m, p) => `${this.columns[p]} ${significant(m)} with sd ${significant(Math.sqrt(covariance[p][p]))}`);
+      return `Component ${k + 1} has ${significant(100 * weight)} % of the rows, ${places.join(', ')}.`;
+    });
+    const more = components.length > MANY ? ` And ${components.length - MANY} more components.` : '';
+    return `${what}. ${words.join(' ')}${more}`;
+  }
+}
+
+/** All rows as points: the ones that were embedded to be drawn, or to be moved. Nothing where they are too many. */
+function pointsOf(contents, posterior) {
+  const count = contents.model.columns.length;
+  if (count < 2) return null;
+  const rows = contents.rows?.all ? contents.rows.row : null;
+  if (!rows && !contents.points) return null;
+  const size = rows ? rows.length : contents.data.rows;
+  const values = rows ? posterior.values : decode(contents.points.values, size * count);
+  return {
+    all: rows !== null,
+    of: (p, q) =>
+      Array.from({length: size}, (_, n) => {
+        const [x, y] = [values[n * count + p], values[n * count + q]];
+        return {x, y, tip: `${rows ? `row ${rows[n]}: ` : ''}${significant(x, 5)}, ${significant(y, 5)}`};
+      }),
+  };
+}
+
+function barsOf({start, step, counts}) {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  return counts.map((count, i) => {
+    const from = start + i * step;
+    const to = from + step;
+    return {from, to, density: count / (total * step), tip: `${significant(from, 4)} to ${significant(to, 4)}: ${grouped(count)}`};
+  });
+}
+
+/** The cells of a pair of columns, whichever of the two was binned across. */
+function cellsOf(pairs, p, q) {
+  const bins = pairs?.bins.find((one) => (one.p === p && one.q === q) || (one.p === q && one.q === p));
+  if (!bins) return [];
+  const most = Math.max(...bins.cells.map(([, , count]) => count));
+  return bins.cells.map(([i, j, count]) => {
+    const x = bins.x_start + i * bins.x_step;
+    const y = bins.y_start + j * bins.y_step;
+    const cell = {opacity: 0.08 + 0.8 * Math.sqrt(count / most), tip: `${grouped(count)} rows`};
+    return bins.p === p
+      ? {...cell, x, x2: x + bins.x_step, y, y2: y + bins.y_step}
+      : {...cell, x: y, x2: y + bins.y_step, y: x, y2: x + bins.x_step};
+  });
+}

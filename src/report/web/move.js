@@ -1,0 +1,227 @@
+import {element} from './dom.js';
+import {fixed, plural, rounded} from './numbers.js';
+import {Mixture} from './mixture.js';
+import {noChange, partsOf} from './posterior.js';
+import {RowPanel} from './row_panel.js';
+import {PriorSlider} from './slider.js';
+import {TRUSTED_SHIFT, doubts} from './trust.js';
+
+/**
+ * The linear response, live: sliders for the prior and rows that are dragged, dropped or counted twice move the means
+ * at once, by the matrices that are in the page.
+ */
+export class MoveIt {
+  constructor(contents, posterior, picture) {
+    this.contents = contents;
+    this.posterior = posterior;
+    this.mixture = contents.model.kind === 'mixture' ? new Mixture(contents, posterior) : null;
+    this.change = noChange();
+    this.selected = null;
+
+    this.picture = picture({
+      prefix: 'move',
+      movable: true,
+      onSelect: (n) => this.select(n),
+      onDrag: (n, inputs) => this.drag(n, inputs),
+    });
+    this.sliders = posterior.priors.map((prior, h) => new PriorSlider(prior, (value) => this.setPrior(h, value)));
+    this.panel = posterior.rows
+      ? new RowPanel(posterior, {
+          onSelect: (n) => this.select(n),
+          onTimes: (times) => this.editRow(this.selected, (row) => ({...row, times})),
+          onValue: (i, value) => this.drag(this.selected, new Map([[i, value]])),
+          onPutBack: () => this.putBack(this.selected),
+        })
+      : null;
+    this.banner = element('div', {class: 'card banner', id: 'trust', role: 'status'});
+    this.changes = element('ul', {class: 'changes', id: 'changes'});
+    this.body = element('tbody');
+    this.rows = posterior.variables.map((variable, v) => this.tableRow(variable, v));
+    this.body.append(...this.rows.map(({row}) => row));
+    this.element = this.layout();
+    this.refresh();
+  }
+
+  layout() {
+    const isOff = ({name}) => {
+      const {indices} = partsOf(name);
+      return this.contents.model.kind === 'mixture' && indices.length === 2 && indices[0] !== indices[1];
+    };
+    const sliders = (wanted) => this.sliders.filter(({prior}) => isOff(prior) === wanted).map((slider) => slider.element);
+    const off = sliders(true);
+    const reset = element('button', {type: 'button', id: 'reset', click: () => this.reset()}, 'Undo all');
+    return element(
+      'div',
+      {},
+      element(
+        'p',
+        {},
+        'What would the answer be under another prior, or without that row? The first order says, at once. Solid is where the means move to, dashed is the fit.',
+      ),
+      element(
+        'div',
+        {class: 'move'},
+        element(
+          'div',
+          {class: 'controls'},
+          this.panel?.element,
+          element(
+            'fieldset',
+            {id: 'prior-panel'},
+            element('legend', {}, 'The prior'),
+            sliders(false),
+            off.length > 0 && element('details', {}, element('summary', {}, `${off.length} entries off the diagonal`), off),
+            this.contents.priors_left_out > 0 &&
+              element('p', {class: 'note'}, `${this.contents.priors_left_out} more were left out for size: lrvb sensitivity has them.`),
+          ),
+        ),
+        element(
+          'div',
+          {class: 'moved'},
+          this.banner,
+          element('div', {class: 'buttons'}, reset, this.changes),
+          this.picture?.element,
+          element(
+            'div',
+            {class: 'scroll tall', tabindex: '0', role: 'region', 'aria-label': 'Table of the moved means'},
+            element(
+              'table',
+              {id: 'moved-table'},
+              element('thead', {}, element('tr', {}, ['variable', 'mean', 'moves to', 'shift in sds', ''].map((head) => element('th', {scope: 'col'}, head)))),
+              this.body,
+            ),
+          ),
+        ),
+      ),
+    );
+  }
+
+  tableRow(variable, v) {
+    const to = element('td', {'data-column': 'moved'});
+    const shift = element('td', {'data-column': 'shift'});
+    const bar = element('span', {class: 'shift-bar', 'aria-hidden': 'true'});
+    const row = element(
+      'tr',
+      {'data-variable': variable.name},
+      element('th', {scope: 'row'}, variable.name),
+      element('td', {}, rounded(variable.mean, variable.sd)),
+      to,
+      shift,
+      element('td', {class: 'shift-cell'}, bar),
+    );
+    return {row, to, shift, bar, variable, v};
+  }
+
+  // --- what is changed ------------------------------------------------------------------------------------------
+
+  setPrior(h, value) {
+    if (value === null || !Number.isFinite(value)) this.change.priors.delete(h);
+    else this.change.priors.set(h, value);
+    this.refresh();
+  }
+
+  select(n) {
+    this.selected = n;
+    this.refresh();
+  }
+
+  focusRow() {
+    this.panel?.number.focus({preventScroll: true});
+  }
+
+  drag(n, inputs) {
+    if (n === null) return;
+    this.editRow(n, (row) => ({
+      times: row.times === 0 ? 1 : row.times,
+      values: row.values.map((value, i) => (Number.isFinite(inputs.get(i)) ? inputs.get(i) : value)),
+    }));
+  }
+
+  editRow(n, edit) {
+    if (n === null) return;
+    const {posterior} = this;
+    const own = posterior.rows.inputs.map((_, i) => posterior.value(n, i));
+    const row = edit(this.change.rows.get(n) ?? {times: 1, values: own});
+    const same = row.times === 1 && row.values.every((value, i) => value === own[i]);
+    if (same) this.change.rows.delete(n);
+    else this.change.rows.set(n, row);
+    this.refresh();
+  }
+
+  putBack(n) {
+    this.change.rows.delete(n);
+    this.refresh();
+  }
+
+  reset() {
+    this.change = noChange();
+    for (const slider of this.sliders) slider.reset();
+    this.refresh();
+  }
+
+  // --- what is shown --------------------------------------------------------------------------------------------
+
+  refresh() {
+    const shifts = this.posterior.shifts(this.change);
+    const moved = shifts.map((shift, v) => this.posterior.means[v] + shift);
+    const reasons = doubts(this.posterior, this.mixture, this.change, shifts);
+    this.showBanner(reasons, shifts);
+    this.showChanges();
+    this.showTable(shifts, moved);
+    this.panel?.show(this.selected, this.change.rows.get(this.selected));
+    if (!this.picture || this.waiting) return;
+    this.waiting = true; // however many events there are, one picture a frame
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      this.picture.update(this.posterior.moved(this.change), this.change, this.selected);
+    });
+  }
+
+  showBanner(reasons, shifts) {
+    const nothing = this.change.priors.size + this.change.rows.size === 0;
+    const largest = shifts.reduce((most, shift, v) => Math.max(most, Math.abs(shift) / (this.posterior.sd(v) || Infinity)), 0);
+    const state = nothing ? 'still' : reasons.length > 0 ? 'careful' : 'good';
+    this.banner.className = `card banner ${state}`;
+    this.banner.dataset.trust = nothing ? 'nothing' : reasons.length > 0 ? 'beyond' : 'within';
+    const headline = {
+      still: 'Nothing is changed yet.',
+      good: `Small enough to trust: no mean moves by more than ${fixed(largest, 3)} posterior sds.`,
+      careful: 'Larger than linear response should be trusted with: refit to be sure.',
+    }[state];
+    this.banner.replaceChildren(
+      element('p', {class: 'headline'}, headline),
+      ...reasons.slice(0, 3).map((reason) => element('p', {}, `${reason}.`)),
+      ...(reasons.length > 3 ? [element('p', {}, `And ${plural(reasons.length - 3, 'reason')} more.`)] : []),
+    );
+  }
+
+  showChanges() {
+    const said = ([n, row]) => {
+      const {rows} = this.posterior;
+      const moves = row.values.some((value, i) => value !== this.posterior.value(n, i));
+      const what = row.times === 0 ? 'dropped' : [row.times === 2 && 'counted twice', moves && 'moved'].filter(Boolean).join(', ');
+      return element(
+        'li',
+        {},
+        `row ${rows.row[n]} ${what} `,
+        element('button', {type: 'button', class: 'undo', 'aria-label': `Put row ${rows.row[n]} back`, click: () => this.putBack(n)}, '✕'),
+      );
+    };
+    this.changes.replaceChildren(...[...this.change.rows].map(said));
+  }
+
+  showTable(shifts, moved) {
+    const largest = Math.max(TRUSTED_SHIFT, ...shifts.map((shift, v) => Math.abs(shift) / (this.posterior.sd(v) || Infinity)));
+    for (const {to, shift, bar, variable, v, row} of this.rows) {
+      const sds = variable.sd > 0 ? shifts[v] / variable.sd : 0;
+      to.textContent = rounded(moved[v], variable.sd);
+      to.dataset.value = String(moved[v]);
+      shift.textContent = variable.sd > 0 ? fixed(sds, 3) : 'fixed';
+      shift.dataset.value = String(sds);
+      row.classList.toggle('is-beyond', Math.abs(sds) > TRUSTED_SHIFT);
+      const width = (50 * Math.abs(sds)) / largest;
+      bar.style.width = `${width}%`;
+      bar.style.left = `${sds < 0 ? 50 - width : 50}%`;
+    }
+  }
+}

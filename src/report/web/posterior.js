@@ -1,0 +1,116 @@
+import {decode} from './numbers.js';
+
+/**
+ * The posterior of the report, and how it moves.
+ *
+ * To first order a change moves the means by dm = S dh + Σ_n (C_n dw_n + L_n dx_n), where S holds the derivatives with
+ * respect to the numbers h of the prior, C_n with respect to the weight of a row, and L_n with respect to its values.
+ */
+export class Posterior {
+  constructor(contents) {
+    this.variables = contents.variables;
+    this.means = Float64Array.from(this.variables, (variable) => variable.mean);
+    this.priors = contents.priors ?? [];
+    this.rows = contents.rows ?? null;
+    this.positions = new Map(this.variables.map((variable, v) => [variable.name, v]));
+
+    const count = this.variables.length;
+    this.correlated = contents.correlated ?? [];
+    this.correlations = decode(contents.correlations, this.correlated.length ** 2);
+    this.places = new Map(this.correlated.map((v, place) => [v, place]));
+    this.sensitivities = decode(contents.sensitivities, count * this.priors.length);
+    if (this.rows) {
+      const {row, inputs} = this.rows;
+      this.values = decode(this.rows.values, row.length * inputs.length);
+      this.leverage = decode(this.rows.leverage, row.length * count * inputs.length);
+      this.caseWeights = decode(this.rows.case, row.length * count);
+    }
+  }
+
+  position(name) {
+    return this.positions.get(name);
+  }
+
+  sd(v) {
+    return this.variables[v].sd ?? NaN;
+  }
+
+  /** What is held, and what left no room for its correlations, has none. */
+  covariance(a, b) {
+    const i = this.places.get(a);
+    const j = this.places.get(b);
+    if (i === undefined || j === undefined) return 0;
+    return this.correlations[i * this.correlated.length + j] * this.sd(a) * this.sd(b);
+  }
+
+  /** The sd of Σ g_v x_v, by the delta method, for a gradient of [position, derivative] pairs. */
+  sdAlong(gradient) {
+    let variance = 0;
+    for (const [a, ga] of gradient) {
+      for (const [b, gb] of gradient) variance += ga * gb * this.covariance(a, b);
+    }
+    return Math.sqrt(Math.max(0, variance));
+  }
+
+  sensitivity(v, h) {
+    return this.sensitivities[v * this.priors.length + h];
+  }
+
+  value(n, i) {
+    return this.values[n * this.rows.inputs.length + i];
+  }
+
+  weight(n) {
+    return this.rows.weights ? this.rows.weights[n] : 1;
+  }
+
+  leverageOf(n, v, i) {
+    return this.leverage[(n * this.variables.length + v) * this.rows.inputs.length + i];
+  }
+
+  /** d mean / d weight. */
+  caseWeight(n, v) {
+    return this.caseWeights[n * this.variables.length + v];
+  }
+
+  /** What dropping a row does, in posterior sds. */
+  dropped(n, v) {
+    const sd = this.sd(v);
+    return sd > 0 ? (-this.weight(n) * this.caseWeight(n, v)) / sd : 0;
+  }
+
+  /** The shift of every mean under a change. */
+  shifts(change) {
+    const shifts = new Float64Array(this.variables.length);
+    for (const [h, value] of change.priors) {
+      const by = value - this.priors[h].value;
+      for (let v = 0; v < shifts.length; ++v) shifts[v] += this.sensitivity(v, h) * by;
+    }
+    for (const [n, row] of change.rows) {
+      const weight = (row.times - 1) * this.weight(n);
+      for (let v = 0; v < shifts.length; ++v) {
+        shifts[v] += weight * this.caseWeight(n, v);
+        if (row.times === 0) continue; // where a dropped row lies does not matter
+        for (let i = 0; i < row.values.length; ++i) {
+          shifts[v] += this.leverageOf(n, v, i) * (row.values[i] - this.value(n, i));
+        }
+      }
+    }
+    return shifts;
+  }
+
+  moved(change) {
+    return this.shifts(change).map((shift, v) => this.means[v] + shift);
+  }
+}
+
+/** Nothing changed: the numbers of the prior by position, and the rows with how often they count and where they lie. */
+export const noChange = () => ({priors: new Map(), rows: new Map()});
+
+/** The name of a variable in its parts: "mu[2,1]" is of the kind mu, with the indices 2 and 1, counted from 1. */
+export function partsOf(name) {
+  const open = name.indexOf('[');
+  if (open < 0) return {kind: name, index: '', indices: []};
+  const index = name.slice(open + 1, -1);
+  return {kind: name.slice(0, open), index, indices: index.split(',').map(Number)};
+}

@@ -1,0 +1,77 @@
+import {significant} from './numbers.js';
+import {mark} from './plot.js';
+
+/** The rows that can be moved, as marks of a plot that are clicked and dragged. */
+export class RowMarks {
+  constructor(posterior, {onSelect, onDrag}) {
+    this.posterior = posterior;
+    this.onSelect = onSelect;
+    this.onDrag = onDrag;
+  }
+
+  /** The mark; `y` says where it lies up. */
+  static spec({y, movable = true}) {
+    return mark('symbol', 'rows', {
+      x: {scale: 'x', field: 'x'},
+      y,
+      shape: {field: 'shape'},
+      size: {field: 'size'},
+      fill: {field: 'fill'},
+      fillOpacity: {field: 'opacity'},
+      stroke: {field: 'stroke'},
+      strokeWidth: {field: 'line'},
+      cursor: {value: movable ? 'grab' : null},
+      tooltip: {field: 'tip'},
+    });
+  }
+
+  /** Tuples for the plot, where each row now lies: inputs p across and, if given, q up. The chosen one is on top. */
+  tuples(change, selected, p, q = p, place = null) {
+    const {rows} = this.posterior;
+    const tuples = rows.row.map((row, n) => {
+      const changed = change?.rows.get(n);
+      const input = (i) => changed?.values[i] ?? this.posterior.value(n, i);
+      const [x, y] = place ? place(n, input) : [input(p), input(q)];
+      const dropped = changed?.times === 0;
+      const special = n === selected || changed !== undefined;
+      return {
+        n,
+        x,
+        y,
+        jitter: ((n + 1) * 0.6180339887498949) % 1,
+        shape: dropped ? 'M-1,-1L1,1M-1,1L1,-1' : 'circle',
+        size: (special ? 110 : 34) * (changed?.times === 2 ? 2 : 1),
+        fill: special ? 'var(--accent)' : 'var(--muted)',
+        opacity: special ? 0.95 : 0.5,
+        stroke: dropped ? 'var(--accent)' : n === selected ? 'var(--ink)' : 'transparent',
+        line: dropped ? 2.5 : 1.5,
+        tip: `row ${row}: ${rows.inputs.map((_, i) => significant(input(i), 5)).join(', ')}${dropped ? ' (dropped)' : ''}`,
+      };
+    });
+    return tuples.sort((a, b) => Number(a.n === selected) - Number(b.n === selected));
+  }
+
+  /** Clicks choose a row, drags move it; `inputsAt` gives the inputs of a row for a place in the plot. */
+  attach(plot, inputsAt) {
+    plot.view.addEventListener('pointerdown', (event, item) => {
+      if (item?.mark?.name !== 'rowsMarks') return;
+      event.preventDefault();
+      const {n} = item.datum;
+      this.onSelect(n);
+      const start = [event.clientX, event.clientY];
+      let dragging = false;
+      const move = (moved) => {
+        dragging ||= Math.hypot(moved.clientX - start[0], moved.clientY - start[1]) > 3;
+        if (dragging) this.onDrag(n, inputsAt(n, plot.at(moved)));
+      };
+      const stop = () => {
+        window.removeEventListener('pointermove', move);
+        window.removeEventListener('pointerup', stop);
+        window.removeEventListener('pointercancel', stop);
+      };
+      window.addEventListener('pointermove', move);
+      window.addEventListener('pointerup', stop);
+      window.addEventListener('pointercancel', stop);
+    });
+  }
+}

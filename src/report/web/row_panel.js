@@ -1,0 +1,79 @@
+import {element} from './dom.js';
+import {exact, grouped} from './numbers.js';
+
+const TIMES = [[1, 'keep it'], [0, 'drop it'], [2, 'count it twice']];
+
+/** The controls of one row: which it is, how often it counts, and where it lies. */
+export class RowPanel {
+  constructor(posterior, {onSelect, onTimes, onValue, onPutBack}) {
+    this.posterior = posterior;
+    this.onSelect = onSelect;
+    const {rows} = posterior;
+    this.positions = new Map(rows.row.map((row, n) => [row, n]));
+    this.number = element('input', {
+      type: 'number',
+      id: 'row-number',
+      min: rows.row[0],
+      max: rows.row.at(-1),
+      step: 1,
+      change: () => this.asked(Number(this.number.value)),
+    });
+    this.said = element('span', {role: 'status', class: 'said'});
+    this.times = TIMES.map(([times, label]) => {
+      const radio = element('input', {type: 'radio', name: 'times', value: times, change: () => onTimes(times)});
+      return element('label', {}, radio, label);
+    });
+    this.values = rows.inputs.map((name, i) => {
+      const field = element('input', {type: 'number', step: 'any', 'data-input': name, change: () => onValue(i, Number(field.value))});
+      return {field, label: element('label', {class: 'choice'}, element('span', {}, name), field)};
+    });
+    this.back = element('button', {type: 'button', click: () => onPutBack()}, 'Put it back');
+    this.controls = element(
+      'div',
+      {class: 'row-controls', hidden: true},
+      element('div', {class: 'radios', role: 'radiogroup', 'aria-label': 'How often the row counts'}, this.times),
+      element('div', {class: 'choices'}, this.values.map(({label}) => label), this.back),
+    );
+    this.element = element(
+      'fieldset',
+      {id: 'row-panel'},
+      element('legend', {}, 'A row'),
+      element('p', {class: 'hint'}, 'Click a point and drag it, or choose its number.', rows.all ? '' : ` ${grouped(rows.row.length)} rows are here: the most influential, and others evenly spaced.`),
+      element('div', {class: 'choices'}, element('label', {class: 'choice'}, element('span', {}, 'Row'), this.number), this.said),
+      this.controls,
+    );
+  }
+
+  asked(row) {
+    const n = this.positions.get(row);
+    if (n !== undefined) {
+      this.onSelect(n);
+      return;
+    }
+    const {rows} = this.posterior;
+    this.said.textContent = rows.all ? `There is no row ${row}.` : `Row ${row} is not among the ${rows.row.length} in this report: lrvb influence knows it.`;
+  }
+
+  /** Shows a row as it is now. */
+  show(n, changed) {
+    this.controls.hidden = n === null;
+    this.said.textContent = '';
+    if (n === null) {
+      this.number.value = '';
+      return;
+    }
+    this.number.value = String(this.posterior.rows.row[n]);
+    const times = changed?.times ?? 1;
+    for (const label of this.times) {
+      const radio = label.querySelector('input');
+      radio.checked = Number(radio.value) === times;
+    }
+    this.values.forEach(({field}, i) => {
+      field.disabled = times === 0;
+      if (document.activeElement !== field) field.value = exact(rounded(changed?.values[i] ?? this.posterior.value(n, i)));
+    });
+    this.back.disabled = changed === undefined;
+  }
+}
+
+const rounded = (value) => Number(value.toPrecision(8));

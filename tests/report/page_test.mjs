@@ -1,0 +1,221 @@
+// What the page computes, without a browser.
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+
+import {Mixture} from '../../src/report/web/mixture.js';
+import {decode, fixed, normalQuantile, rounded, significant} from '../../src/report/web/numbers.js';
+import {Posterior, noChange, partsOf} from '../../src/report/web/posterior.js';
+import {Regression} from '../../src/report/web/regression.js';
+import {asCsv, asMarkdown, compare} from '../../src/report/web/table.js';
+import {doubts} from '../../src/report/web/trust.js';
+
+const base64 = (numbers, Type = Float64Array) => Buffer.from(Type.from(numbers).buffer).toString('base64');
+const close = (a, b, tolerance) => assert.ok(Math.abs(a - b) <= tolerance, `${a} is not ${b}`);
+
+// Two components, some of whose variables hang together.
+function contents() {
+  const variables = [
+    {name: 'pi[1]', mean: 0.4, sd: 0.03},
+    {name: 'pi[2]', mean: 0.6, sd: 0.03},
+    {name: 'mu[1]', mean: -1, sd: 0.1},
+    {name: 'mu[2]', mean: 2, sd: 0.08},
+    {name: 'sigma[1]', mean: 0.7, sd: 0.06},
+    {name: 'sigma[2]', mean: 1.1, sd: 0.05},
+  ];
+  const size = variables.length;
+  const correlations = Array.from({length: size * size}, (_, at) => {
+    const [i, j] = [Math.floor(at / size), at % size];
+    if (i === j) return 1;
+    if (i < 2 && j < 2) return -1;
+    return 0.05 * (((i + 1) * (j + 1)) % 4);
+  });
+  return {
+    model: {kind: 'mixture', components: 2, columns: ['x'], covariance: 'univariate'},
+    variables,
+    correlated: variables.map((_, v) => v),
+    correlations: base64(correlations),
+    priors: [
+      {name: 'alpha', value: 1, trusted_low: 0.5, trusted_high: 2},
+      {name: 'rate', value: 0.1, trusted_low: 0.05, trusted_high: 0.2},
+    ],
+    sensitivities: base64(Array.from({length: size * 2}, (_, i) => 0.01 * (i + 1))),
+    components: {pi: [0.4, 0.6], mu: [[-1], [2]], sigma: [[[0.49]], [[1.21]]]},
+    rows: {
+      inputs: ['x'],
+      all: true,
+      row: [3, 4],
+      values: base64([0.5, -1.2]),
+      weights: [1, 2],
+      leverage: base64(Array.from({length: 2 * size}, (_, i) => 0.001 * (i + 1)), Float32Array),
+      case: base64(Array.from({length: 2 * size}, (_, i) => 0.001 * (i - 3)), Float32Array),
+      distance: [0.1, 0.2],
+      top: [1, 0],
+    },
+  };
+}
+
+test('numbers are read in either width, and a wrong count is refused', () => {
+  assert.deepEqual([...decode(base64([1.5, -2]), 2)], [1.5, -2]);
+  assert.deepEqual([...decode(base64([1.5, -2], Float32Array), 2)], [1.5, -2]);
+  assert.throws(() => decode(base64([1.5, -2]), 3), /instead of 3/);
+});
+
+test('numbers have as many digits as their sd is worth', () => {
+  assert.equal(rounded(2.01987, 0.0264), '2.020');
+  assert.equal(rounded(-14123.4, 210), '\u221214123');
+  assert.equal(rounded(-0.00001, 0.1), '0.00');
+  assert.equal(rounded(null, 1), 'NA');
+  assert.equal(significant(0.000012345), '1.23e\u22125');
+  assert.equal(fixed(-1e-9, 3), '0.000');
+});
+
+test('normal quantiles', () => {
+  close(normalQuantile(0.95), 1.6448536269514722, 1e-12);
+  close(normalQuantile(0.5), 0, 1e-12);
+  close(normalQuantile(0.025), -1.959963984540054, 1e-12);
+});
+
+test('names come apart', () => {
+  assert.deepEqual(partsOf('Sigma[2,1,3]'), {kind: 'Sigma', index: '2,1,3', indices: [2, 1, 3]});
+  assert.equal(partsOf('beta[a[b]]').index, 'a[b]');
+  assert.equal(partsOf('intercept').kind, 'intercept');
+});
+
+test('shifts add up: priors, a dropped row, one counted twice and moved', () => {
+  const posterior = new Posterior(contents());
+  const change = noChange();
+  change.priors.set(1, 0.3);
+  change.rows.set(0, {times: 0, values: [99]});
+  change.rows.set(1, {times: 2, values: [-1.0]});
+  const shifts = posterior.shifts(change);
+  for (let v = 0; v < 6; ++v) {
+    const expected =
+      posterior.sensitivity(v, 1) * 0.2 - posterior.caseWeight(0, v) + 2 * posterior.caseWeight(1, v) + posterior.leverageOf(1, v, 0) * 0.2;
+    close(shifts[v], expected, 1e-15);
+  }
+  assert.deepEqual([...posterior.shifts(noChange())], [0, 0, 0, 0, 0, 0]);
+});
+
+test('densities add up to one and to their parts', () => {
+  const own = contents();
+  const mixture = new Mixture(own, new Posterior(own));
+  const xs = Array.from({length: 4001}, (_, i) => -12 + i * 0.006);
+  const {parts, total} = mixture.densities(mixture.posterior.means, 0, xs);
+  close(total.reduce((sum, y) => sum + y * 0.006, 0), 1, 1e-9);
+  xs.forEach((_, i) => close(parts[0][i] + parts[1][i], total[i], 1e-15));
+});
+
+test('the band is the delta method: its gradient is that of the density', () => {
+  const own = contents();
+  const posterior = new Posterior(own);
+  const mixture = new Mixture(own, posterior);
+  const xs = [-2.3, -0.4, 0.9, 2.5];
+  const step = 1e-5;
+  const gradient = (x) =>
+    own.variables.map((_, v) => {
+      const at = (by) => {
+        const means = posterior.means.slice();
+        means[v] += by;
+        return mixture.densities(means, 0, [x]).total[0];
+      };
+      return [v, (at(step) - at(-step)) / (2 * step)];
+    });
+  const sds = mixture.densitySds(0, xs);
+  xs.forEach((x, i) => close(sds[i], posterior.sdAlong(gradient(x)), 1e-8));
+});
+
+test('the same of a covariance matrix', () => {
+  const own = contents();
+  own.model = {kind: 'mixture', components: 1, columns: ['x', 'y'], covariance: 'full'};
+  own.variables = ['mu[1,1]', 'mu[1,2]', 'Sigma[1,1,1]', 'Sigma[1,1,2]', 'Sigma[1,2,2]'].map((name, v) => ({
+    name,
+    mean: [1, -2, 0.8, 0.3, 1.4][v],
+    sd: 0.02 * (v + 1),
+  }));
+  own.correlated = [0, 1, 2, 3, 4];
+  own.correlations = base64(Array.from({length: 25}, (_, at) => (at % 6 === 0 ? 1 : 0.1)));
+  own.sensitivities = base64(Array(10).fill(0));
+  own.components = {pi: [1], mu: [[0, 0]], sigma: [[[1, 0], [0, 1]]]};
+  own.rows = null;
+  const posterior = new Posterior(own);
+  const mixture = new Mixture(own, posterior);
+  const [component] = mixture.components(posterior.means);
+  assert.deepEqual(component, {weight: 1, mean: [1, -2], covariance: [[0.8, 0.3], [0.3, 1.4]]});
+  const step = 1e-5;
+  const at = (v, by) => {
+    const means = posterior.means.slice();
+    means[v] += by;
+    return mixture.densities(means, 1, [-1.1]).total[0];
+  };
+  const gradient = own.variables.map((_, v) => [v, (at(v, step) - at(v, -step)) / (2 * step)]);
+  close(mixture.densitySds(1, [-1.1])[0], posterior.sdAlong(gradient), 1e-8);
+
+  // The densities of three points, up to a constant, from the inverse of the covariance.
+  const exponent = ([x, y]) => {
+    const [a, b] = [x - 1, y + 2];
+    return -(1.4 * a * a - 0.6 * a * b + 0.8 * b * b) / (2 * (0.8 * 1.4 - 0.09));
+  };
+  const shifted = {weight: 2, mean: [2, -2], covariance: component.covariance};
+  for (const at of [[1, -2], [0.3, 1], [4, -4]]) {
+    const odds = Math.exp(exponent(at)) / (2 * Math.exp(exponent([at[0] - 1, at[1]])));
+    close(Mixture.shares([component, shifted], at)[0], odds / (1 + odds), 1e-12);
+  }
+
+  // Points of an ellipse are equally far in the metric of the covariance: −2 log(1 − share).
+  for (const {x, y} of Mixture.ellipse(component, 0, 1, 0.9)) {
+    const [a, b] = [x - 1, y + 2];
+    const determinant = 0.8 * 1.4 - 0.09;
+    close((1.4 * a * a - 0.6 * a * b + 0.8 * b * b) / determinant, -2 * Math.log(0.1), 1e-9);
+  }
+});
+
+test('a regression line, its band, and what is left for it', () => {
+  const own = {
+    model: {kind: 'regression', response: 'y', slopes: ['a', 'b'], centre: [10, -1]},
+    variables: [['intercept', 3], ['beta[a]', 0.5], ['beta[b]', -2]].map(([name, mean], v) => ({name, mean, sd: [2, 0.2, 0.3][v]})),
+    correlated: [0, 1, 2],
+    correlations: base64([1, -0.9, 0.1, -0.9, 1, 0, 0.1, 0, 1]),
+    rows: {inputs: ['y'], row: [1], values: base64([9]), columns: base64([12, 4]), leverage: base64([0, 0, 0]), case: base64([0, 0, 0]), distance: [0], top: [0]},
+  };
+  const posterior = new Posterior(own);
+  const regression = new Regression(own, posterior);
+  assert.equal(regression.fitted(posterior.means, 0), 3 + 6 - 8);
+  assert.equal(regression.line(posterior.means, 0, 12), 3 + 6 + 2);
+  assert.equal(regression.partial(posterior.means, 0, 0, 9), 9 + 2 * 5);
+  // Var(α + 12 β_a − β_b), term by term.
+  const variance = 4 + 144 * 0.04 + 0.09 + 2 * 12 * -0.9 * 2 * 0.2 - 2 * 0.1 * 2 * 0.3;
+  close(regression.lineSd(0, 12), Math.sqrt(variance), 1e-12);
+});
+
+test('small changes are trusted; large shifts, far priors and long steps are not', () => {
+  const own = contents();
+  const posterior = new Posterior(own);
+  const mixture = new Mixture(own, posterior);
+  const reasons = (edit) => {
+    const change = noChange();
+    edit(change);
+    return doubts(posterior, mixture, change, posterior.shifts(change));
+  };
+  assert.deepEqual(reasons((change) => change.priors.set(0, 1.2)), []);
+  assert.match(reasons((change) => change.priors.set(1, 0.21))[0], /^rate is far/);
+  assert.match(reasons((change) => change.priors.set(0, 3)).join(), /moves by .* posterior sds/);
+  assert.deepEqual(reasons((change) => change.rows.set(1, {times: 1, values: [-1.5]})), []);
+  assert.match(reasons((change) => change.rows.set(1, {times: 1, values: [-1.6]}))[0], /^row 4 is 0.57 sds/);
+  assert.deepEqual(reasons((change) => change.rows.set(1, {times: 0, values: [-50]})), []);
+});
+
+test('tables are copied with names as they are', () => {
+  const columns = [
+    {id: 'variable', label: 'variable', value: (v) => v.name, text: (v) => v.name},
+    {id: 'mean', label: 'mean', value: (v) => v.mean, text: (v) => v.mean.toFixed(1)},
+  ];
+  const variables = [{name: 'beta[a,"b"]', mean: 0.1 + 0.2}, {name: 'x|<b>', mean: -1}];
+  assert.equal(asCsv(columns, variables), 'variable,mean\n"beta[a,""b""]",0.30000000000000004\nx|<b>,-1\n');
+  assert.match(asMarkdown(columns, variables), /\| x\\\|\\<b\\> \| -1\.0 \|/);
+});
+
+test('sorting puts numbers in order and what is missing last', () => {
+  const order = [3, null, -1, 10].sort(compare);
+  assert.deepEqual(order, [-1, 3, 10, null]);
+  assert.ok(compare('mu[2]', 'mu[10]') < 0);
+});

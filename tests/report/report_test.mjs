@@ -1,0 +1,406 @@
+// The report as people meet it: opened in a browser, looked at and moved.
+import assert from 'node:assert/strict';
+import {statSync} from 'node:fs';
+import {after, before, test} from 'node:test';
+
+import {Browser} from './browser.mjs';
+import {Folder} from './program.mjs';
+
+let browser;
+let folder;
+before(async () => {
+  folder = new Folder();
+  browser = await Browser.open();
+  await browser.size(1200, 900);
+});
+after(async () => {
+  await browser?.close();
+  folder?.remove();
+});
+
+const OLD_FAITHFUL = ['mixture', 'old_faithful.csv', '-c', 'eruptions', '-k', '2', '--prior', 'paper'];
+const BOTH_COLUMNS = ['mixture', 'old_faithful.csv', '-k', '2'];
+const REGRESSION = ['regression', 'mtcars.csv', '--response', 'mpg', '-c', 'wt,hp,qsec'];
+
+/** How many marks each plot has drawn, by the figure's id: shapes with an extent or lines with a path, and none with NaN. */
+const drawn = () => {
+  const result = {};
+  for (const figure of document.querySelectorAll('figure')) {
+    const shapes = [...figure.querySelectorAll('svg .role-mark path, svg .role-mark line, svg .role-mark text')];
+    result[figure.id] = shapes.filter((shape) => {
+      const text = shape.outerHTML;
+      if (/NaN|Infinity|undefined/.test(text)) throw new Error(`${figure.id} drew ${text}`);
+      const {width, height} = shape.getBoundingClientRect();
+      return width + height > 0;
+    }).length;
+  }
+  return result;
+};
+
+const marks = (figure, name) =>
+  browser.run((id, own) => document.querySelectorAll(`#${id} .${own} path, #${id} .${own} line`).length, figure, name);
+
+const text = (selector) => browser.run((wanted) => document.querySelector(wanted)?.textContent ?? null, selector);
+
+/** Opens a report and looks at all that every report owes: no complaint, no request, marks, titles, alternative texts, no overflow. */
+async function visit(path) {
+  await browser.visit(path);
+  assert.deepEqual(await browser.complaints(), []);
+  const requests = await browser.requests();
+  assert.equal(requests.length, 1, requests.join());
+  assert.match(requests[0], /^file:/);
+  const counts = await browser.run(drawn);
+  assert.ok(Object.keys(counts).length > 0);
+  for (const [figure, count] of Object.entries(counts)) assert.ok(count > 0, `${figure} is empty`);
+  const figures = await browser.run(() =>
+    [...document.querySelectorAll('figure')].map((figure) => ({
+      id: figure.id,
+      caption: figure.querySelector('figcaption').textContent,
+      alternative: figure.querySelector('[role=graphics-document]').getAttribute('aria-label'),
+    })),
+  );
+  for (const {id, caption, alternative} of figures) {
+    assert.ok(caption.length > 3, `${id} has no title`);
+    assert.ok(alternative?.length > 20, `${id} has no alternative text`);
+  }
+  assert.equal(new Set(figures.map(({id}) => id)).size, figures.length, 'figures share an id');
+  assert.doesNotMatch(await text('main'), /NaN|undefined|\[object|Infinity/);
+  return counts;
+}
+
+/** The means as the page has moved them, and the shifts in posterior sds. */
+const moved = () =>
+  browser.run(() =>
+    Object.fromEntries(
+      [...document.querySelectorAll('#moved-table tbody tr')].map((row) => [
+        row.dataset.variable,
+        {mean: Number(row.querySelector('[data-column=moved]').dataset.value), sds: Number(row.querySelector('[data-column=shift]').dataset.value)},
+      ]),
+    ),
+  );
+
+const trust = () => browser.run(() => document.querySelector('#trust').dataset.trust);
+
+function close(actual, expected, tolerance, what) {
+  assert.ok(Math.abs(actual - expected) <= tolerance, `${what}: ${actual} is not ${expected}`);
+}
+
+/** Every number of the prior, moved by a little: the page says what `lrvb sensitivity` says. */
+async function slidersAgree(fit, step) {
+  const table = folder.table('sensitivity', fit, '-o', '-');
+  const priors = [...new Set(table.map(({prior}) => prior))];
+  const still = await moved();
+  for (const prior of priors) {
+    const own = table.filter((row) => row.prior === prior && row.variable in still);
+    assert.ok(own.length > 0);
+    const value = Number(own[0].value);
+    const to = value + step(value);
+    await browser.set(`[data-prior-value="${prior}"]`, to);
+    const now = await moved();
+    for (const {variable, mean_derivative: slope} of own) {
+      const expected = Number(slope) * (to - value);
+      close(now[variable].mean - still[variable].mean, expected, 1e-6 * Math.abs(expected) + 1e-13 * Math.abs(still[variable].mean), `${variable} by ${prior}`);
+    }
+    await browser.click('#reset');
+    assert.deepEqual(await moved(), still);
+  }
+  return priors;
+}
+
+/** Dropping rows: the page says what `lrvb influence` says. */
+async function droppingAgrees(fit, data, variables, rows) {
+  const table = folder.table('influence', fit, data, '--variables', variables, '-o', '-');
+  for (const row of rows) {
+    await browser.set('#row-number', row);
+    await browser.click('#row-panel input[value="0"]');
+    const now = await moved();
+    const expected = table.find((one) => Number(one.row) === row);
+    for (const [name, {sds}] of Object.entries(now)) {
+      if (!(name in expected)) continue;
+      close(sds, Number(expected[name]), 1e-6 * Math.abs(Number(expected[name])) + 1e-9, `${name} without row ${row}`);
+    }
+    // Counting it twice is the same the other way.
+    await browser.click('#row-panel input[value="2"]');
+    const twice = await moved();
+    for (const [name, {sds}] of Object.entries(twice)) close(sds, -now[name].sds, 1e-9, `${name} with row ${row} twice`);
+    await browser.click('#reset');
+  }
+}
+
+test('one column: everything is drawn, in words and in marks', async () => {
+  const path = folder.report(OLD_FAITHFUL, 'old_faithful.csv', 'one');
+  const counts = await visit(path);
+  assert.deepEqual(Object.keys(counts).sort(), ['data-density', 'heat-map', 'leverage', 'move-density', 'whiskers-1']);
+  assert.match(await text('#fitted'), /A mixture of 2 normals, fitted to eruptions of 272 rows of old_faithful.csv/);
+  assert.match(await text('#verdict'), /converged/);
+  assert.ok((await marks('data-density', 'binsMarks')) >= 10);
+  assert.equal(await marks('data-density', 'partsMarks'), 2);
+  assert.equal(await marks('data-density', 'bandMarks'), 1);
+  assert.equal(await marks('move-density', 'rowsMarks'), 272);
+  assert.equal(await marks('heat-map', 'cellsMarks'), 36);
+  assert.equal(await marks('leverage', 'pointsMarks'), 2 * 272);
+  assert.ok(statSync(path).size < 3e6);
+});
+
+test('the table has the numbers of the summary, sorts, and copies itself', async () => {
+  const summary = JSON.parse(folder.lrvb('summary', 'one.json', '--format', 'json', '--variables', 'pi,mu,sigma')).variables;
+  const shown = await browser.run(() =>
+    [...document.querySelectorAll('#parameter-table tbody tr')].map((row) =>
+      Object.fromEntries([...row.children].map((cell) => [cell.dataset.column, cell.dataset.value ?? cell.textContent])),
+    ),
+  );
+  assert.deepEqual(shown.map(({variable}) => variable), summary.map(({name}) => name));
+  shown.forEach((row, v) => {
+    const own = summary[v];
+    for (const [mine, its] of [['mean', 'mean'], ['sd', 'sd'], ['mean_field_sd', 'sd_mfvb'], ['lower', 'q5'], ['upper', 'q95'], ['exact_mean', 'mean_exact'], ['exact_sd', 'sd_exact']]) {
+      close(Number(row[mine]), own[its], 1e-15, `${own.name} ${mine}`);
+    }
+  });
+  const order = () => browser.run(() => [...document.querySelectorAll('#parameter-table tbody tr')].map((row) => row.dataset.variable));
+  await browser.click('#parameter-table thead th:nth-child(2) button');
+  const byMean = [...summary].sort((a, b) => b.mean - a.mean).map(({name}) => name);
+  assert.deepEqual(await order(), byMean);
+  assert.equal(await browser.run(() => document.querySelector('#parameter-table th:nth-child(2)').getAttribute('aria-sort')), 'descending');
+  await browser.click('#parameter-table thead th:nth-child(2) button');
+  assert.deepEqual(await order(), byMean.reverse());
+
+  await browser.run(() => {
+    Object.defineProperty(navigator, 'clipboard', {configurable: true, value: {writeText: async (copied) => void (window.copied = copied)}});
+  });
+  await browser.click('[data-copy=CSV]');
+  const csv = (await browser.run(() => window.copied)).trim().split('\n');
+  assert.match(csv[0], /^variable,mean,sd,lower,upper,mean_field_sd,ratio,exact_mean,exact_sd,verdict$/);
+  assert.equal(csv.length, 7);
+  assert.equal(Number(csv[1].split(',')[1]), Math.min(...summary.map(({mean}) => mean)));
+  await browser.click('[data-copy=Markdown]');
+  assert.match(await browser.run(() => window.copied), /^\| variable \| mean .*\n\| --- \| ---: /);
+});
+
+test('one column: the prior and the rows move the means as the program says', async () => {
+  await browser.visit(folder.file('one.html'));
+  assert.equal(await trust(), 'nothing');
+  const priors = await slidersAgree('one.json', (value) => (value === 0 ? 0.5 : 0.1 * value));
+  assert.deepEqual([...priors].sort(), ['alpha', 'mean', 'rate', 'shape', 'variance']);
+  await droppingAgrees('one.json', 'old_faithful.csv', 'pi,mu,sigma', [1, 84, 133, 272]);
+
+  // A slider, by the keyboard: each press a step, and the field beside it says how far.
+  await browser.run(() => document.querySelector('[data-prior=rate]').focus());
+  await browser.press('\uE014', '\uE014', '\uE014');
+  const value = await browser.run(() => Number(document.querySelector('[data-prior-value=rate]').value));
+  close(value, 0.1 * 4 ** 0.03, 1e-6, 'three steps of the slider');
+  assert.equal(await trust(), 'within');
+  for (let i = 0; i < 60; i += 20) await browser.press(...Array(20).fill('\uE014'));
+  assert.equal(await trust(), 'beyond');
+  assert.equal(await browser.run(() => document.querySelector('.slider.is-beyond .beyond').checkVisibility()), true);
+  await browser.click('#reset');
+  assert.equal(await trust(), 'nothing');
+});
+
+test('one column: a point that is dragged moves the means by its leverage', async () => {
+  await browser.visit(folder.file('one.html'));
+  const still = await moved();
+  const point = await browser.run(() => {
+    document.querySelector('#move-density').scrollIntoView({block: 'center'});
+    const shapes = [...document.querySelectorAll('#move-density .rowsMarks path')];
+    // The row furthest right lies alone.
+    const boxes = shapes.map((shape) => shape.getBoundingClientRect());
+    const box = boxes.reduce((best, one) => (one.left > best.left ? one : best));
+    return {x: box.left + box.width / 2, y: box.top + box.height / 2};
+  });
+  const curve = () => browser.run(() => document.querySelector('#move-density .totalMarks path').getAttribute('d'));
+  const before = await curve();
+  await browser.drag(point, {x: point.x - 12, y: point.y});
+  const row = await browser.run(() => Number(document.querySelector('#row-number').value));
+  const to = await browser.run(() => Number(document.querySelector('[data-input]').value));
+  const leverage = folder.table('leverage', 'one.json', 'old_faithful.csv', '--variables', 'pi,mu,sigma').find((one) => Number(one.row) === row);
+  const step = to - Number(leverage.x);
+  assert.ok(step < -0.02 && step > -0.2, `the point moved by ${step}`);
+  const now = await moved();
+  for (const [name, {mean}] of Object.entries(now)) {
+    close(mean - still[name].mean, Number(leverage[name]) * step, 1e-6 * Math.abs(Number(leverage[name]) * step) + 1e-9, name);
+  }
+  assert.notEqual(await curve(), before, 'the density stood still');
+  assert.match(await text('#changes'), new RegExp(`row ${row} moved`));
+  await browser.click('#changes button');
+  assert.deepEqual(await moved(), still);
+});
+
+test('two columns: scatter, ellipses, a choice of columns, and everything moves', async () => {
+  const path = folder.report(BOTH_COLUMNS, 'old_faithful.csv', 'two');
+  const counts = await visit(path);
+  assert.ok('data-scatter' in counts && 'move-scatter' in counts);
+  assert.equal(await marks('data-scatter', 'pointsMarks'), 272);
+  assert.equal(await marks('data-scatter', 'ellipsesMarks'), 4);
+  await browser.set('#data .choices label:nth-child(2) select', '-1');
+  assert.equal(await marks('data-density', 'bandMarks'), 1);
+  await browser.set('#data .choices label:nth-child(1) select', '1');
+  assert.match(await text('#data-density .role-axis-title'), /waiting/);
+  assert.deepEqual(await browser.complaints(), []);
+  await slidersAgree('two.json', (value) => (value === 0 ? 0.01 : 0.05 * value));
+  await droppingAgrees('two.json', 'old_faithful.csv', 'pi,mu,Sigma', [6, 244]);
+});
+
+test('a regression: the line, its band, and what rows and priors do', async () => {
+  const path = folder.report(REGRESSION, 'mtcars.csv', 'cars');
+  const counts = await visit(path);
+  assert.ok('data-line' in counts && 'move-line' in counts);
+  assert.match(await text('#fitted'), /A linear regression of mpg on wt, hp, qsec, fitted to 32 rows of mtcars.csv/);
+  assert.equal(await marks('data-line', 'rowsMarks'), 32);
+  await slidersAgree('cars.json', (value) => (value === 0 ? 0.1 : 0.1 * value));
+  await droppingAgrees('cars.json', 'mtcars.csv', 'intercept,beta,sigma', [17, 31]);
+  const slope = folder.table('leverage', 'cars.json', 'mtcars.csv', '--variables', 'beta').find(({row}) => row === '31');
+  const still = await moved();
+  const from = Number(slope.mpg ?? slope.x);
+  await browser.set('#row-number', 31);
+  await browser.set('[data-input]', from + 0.5);
+  const now = await moved();
+  for (const name of ['beta[wt]', 'beta[hp]', 'beta[qsec]']) close(now[name].mean - still[name].mean, 0.5 * Number(slope[name]), 1e-6 * Math.abs(Number(slope[name])), name);
+});
+
+test('the most influential rows are those of the program, and a button takes one to be moved', async () => {
+  await browser.visit(folder.file('one.html'));
+  const expected = folder
+    .table('influence', 'one.json', 'old_faithful.csv', '-o', '-')
+    .sort((a, b) => Number(b.distance) - Number(a.distance))
+    .slice(0, 20)
+    .map(({row}) => row);
+  assert.deepEqual(await browser.run(() => [...document.querySelectorAll('#influence-table tbody tr')].map((row) => row.dataset.row)), expected);
+  await browser.click('#influence-table tbody tr:nth-child(2) button');
+  assert.equal(await browser.run(() => document.querySelector('#row-number').value), expected[1]);
+  assert.equal(await browser.run(() => document.activeElement.id), 'row-number');
+});
+
+test('names are text, never markup', async () => {
+  const names = ['<script>alert(1)</script>', '"};alert(1)//', '<img src=x onerror=alert(1)>', '</script><!--'];
+  const quoted = names.map((name) => `"${name.replaceAll('"', '""')}"`);
+  const lines = Array.from({length: 60}, (_, i) => names.map((_, p) => ((i % 2) * 4 + Math.sin(1.7 * i + p * i)).toFixed(4)).join(','));
+  folder.write('hostile <b>.csv', `${quoted.join(',')}\n${lines.join('\n')}\n`);
+  folder.lrvb('fit', 'mixture', 'hostile <b>.csv', '-k', '2', '--quiet', '-o', 'hostile.json');
+  folder.lrvb('report', 'hostile.json', 'hostile <b>.csv', '--title', '<script>alert(2)</script> & "more"', '-o', 'hostile.html');
+  await visit(folder.file('hostile.html'));
+  assert.equal(await text('h1'), '<script>alert(2)</script> & "more"');
+  assert.equal(await browser.run(() => document.title), '<script>alert(2)</script> & "more"');
+  assert.ok((await text('#fitted')).includes(names[0]));
+  const options = await browser.run(() => [...document.querySelector('#data select').options].map((option) => option.textContent));
+  assert.deepEqual(options, names);
+  assert.deepEqual(await browser.run(() => ({scripts: document.scripts.length, images: document.images.length, bold: document.querySelectorAll('b').length})), {scripts: 2, images: 0, bold: 0});
+
+  // The same names in a regression, as response, column and level of a factor.
+  folder.write('levels.csv', `${quoted[0]},${quoted[1]},${quoted[2]}\n${lines.map((line, i) => `${line.split(',')[0]},${line.split(',')[1]},${['a', quoted[3], quoted[0]][i % 3]}`).join('\n')}\n`);
+  folder.lrvb('fit', 'regression', 'levels.csv', '--response', names[0], '--quiet', '-o', 'levels.json');
+  folder.lrvb('report', 'levels.json', 'levels.csv', '-o', 'levels.html');
+  await visit(folder.file('levels.html'));
+  assert.ok((await text('#fitted')).includes(`regression of ${names[0]}`));
+  assert.deepEqual(await browser.run(() => ({scripts: document.scripts.length, images: document.images.length})), {scripts: 2, images: 0});
+});
+
+test('one component, twenty, one row for each, ten columns', async () => {
+  await visit(folder.report(['mixture', 'old_faithful.csv', '-c', 'waiting', '-k', '1'], 'old_faithful.csv', 'single'));
+  assert.match(await text('#fitted'), /^A single normal/);
+
+  folder.simulate('twenty.csv', {rows: 3000, components: 20, columns: 1});
+  await visit(folder.report(['mixture', 'twenty.csv', '-k', '20', '--check', 'never'], 'twenty.csv', 'twenty'));
+  assert.equal(await browser.run(() => document.querySelectorAll('#moved-table tbody tr').length), 60);
+
+  folder.write('few.csv', `x\n${[0, 10, 20, 30, 41].join('\n')}\n`);
+  await visit(folder.report(['mixture', 'few.csv', '-k', '5'], 'few.csv', 'few'));
+
+  folder.simulate('wide.csv', {rows: 4000, components: 3, columns: 10});
+  const path = folder.report(['mixture', 'wide.csv', '-k', '3', '--check', 'never'], 'wide.csv', 'wide');
+  await visit(path);
+  assert.ok(statSync(path).size < 3e6);
+  assert.ok((await marks('data-scatter', 'cellsMarks')) > 50, 'rows beyond what fits are binned');
+  await browser.set('#data .choices label:nth-child(1) select', '7');
+  await browser.set('#data .choices label:nth-child(2) select', '3');
+  assert.ok((await marks('data-scatter', 'cellsMarks')) > 50);
+  for (const id of ['#parameters', '#correlations', '#influence']) {
+    const count = await browser.run((wanted) => document.querySelectorAll(`${wanted} select`).length, id);
+    for (let i = 0; i < count; ++i) {
+      await browser.run((wanted, at) => {
+        const select = document.querySelectorAll(`${wanted} select`)[at];
+        select.selectedIndex = select.options.length - 1;
+        select.dispatchEvent(new Event('change'));
+      }, id, i);
+      await browser.settle();
+    }
+  }
+  await browser.run(drawn);
+  assert.deepEqual(await browser.complaints(), []);
+});
+
+test('without the data, without a response, without a check', async () => {
+  await visit(folder.report(BOTH_COLUMNS, null, 'dataless'));
+  assert.match(await text('#influence'), /without the data/);
+  assert.equal(await browser.run(() => document.querySelector('#row-panel')), null);
+  await slidersAgree('dataless.json', (value) => (value === 0 ? 0.01 : 0.05 * value));
+
+  await visit(folder.report(REGRESSION, null, 'carless'));
+
+  try {
+    folder.lrvb('fit', 'mixture', 'mixture3.csv', '-k', '3', '--max-iterations', '1', '--quiet', '-o', 'stopped.json');
+    assert.fail('it must not converge');
+  } catch (error) {
+    assert.equal(error.status, 3, error.message);
+  }
+  folder.lrvb('report', 'stopped.json', 'mixture3.csv', '-o', 'stopped.html');
+  await visit(folder.file('stopped.html'));
+  assert.match(await text('#verdict'), /did not converge: do not use these numbers/);
+  assert.match(await text('#move'), /no linear response/);
+
+  await visit(folder.report([...OLD_FAITHFUL, '--check', 'never'], 'old_faithful.csv', 'unchecked'));
+  assert.match(await text('#verdict'), /Not compared with the exact posterior/);
+});
+
+test('a check beside the fit, weights, rows left out', async () => {
+  folder.lrvb('fit', ...OLD_FAITHFUL, '--check', 'never', '--quiet', '-o', 'plain.json');
+  folder.write('check.json', folder.lrvb('check', 'plain.json', 'old_faithful.csv', '--format', 'json'));
+  folder.lrvb('report', 'plain.json', 'old_faithful.csv', '--check', 'check.json', '-o', 'checked.html');
+  await visit(folder.file('checked.html'));
+  assert.match(await text('#verdict'), /draws of the exact posterior by importance sampling/);
+  assert.ok(await browser.run(() => document.querySelectorAll('#parameter-table [data-column=verdict]').length) > 0);
+
+  const lines = Array.from({length: 80}, (_, i) => (i === 4 ? 'NA,1' : `${((i % 2) * 5 + Math.sin(i)).toFixed(3)},${1 + (i % 3)}`));
+  folder.write('weighted.csv', `x,w\n${lines.join('\n')}\n`);
+  await visit(folder.report(['mixture', 'weighted.csv', '-c', 'x', '--weights', 'w', '-k', '2', '--drop-missing'], 'weighted.csv', 'weighted'));
+  assert.match(await text('#fitted'), /79 rows of weighted.csv, 1 row with missing values left out, weighted by w/);
+  await droppingAgrees('weighted.json', 'weighted.csv', 'pi,mu,sigma', [4, 6, 80]);
+  await browser.set('#row-number', 5);
+  assert.match(await text('#row-panel .said'), /There is no row 5/);
+});
+
+test('narrow, dark, printed, by the keyboard', async () => {
+  const pages = ['one', 'two', 'cars', 'wide', 'hostile'];
+  await browser.size(360, 740);
+  for (const name of pages) {
+    await browser.visit(folder.file(`${name}.html`));
+    assert.deepEqual(await browser.complaints(), []);
+    const {inner, whole} = await browser.run(() => ({inner: window.innerWidth, whole: document.documentElement.scrollWidth}));
+    assert.ok(whole <= inner, `${name} is ${whole} wide on a phone of ${inner}`);
+  }
+  await browser.size(1200, 900);
+  const colour = () => browser.run(() => getComputedStyle(document.body).backgroundColor);
+  await browser.visit(folder.file('one.html'));
+  const light = await colour();
+  await browser.scheme('dark');
+  const dark = await colour();
+  assert.notEqual(light, dark);
+  // Axis labels follow: what was drawn by day can be read by night.
+  const label = await browser.run(() => getComputedStyle(document.querySelector('#data-density .role-axis-label text')).fill);
+  assert.equal(label, await browser.run(() => {
+    const probe = document.createElement('i');
+    probe.style.color = 'var(--muted)';
+    document.body.append(probe);
+    return getComputedStyle(probe).color;
+  }));
+  await browser.devtools('Emulation.setEmulatedMedia', {media: 'print', features: [{name: 'prefers-color-scheme', value: 'dark'}]});
+  assert.equal(await colour(), light, 'paper is white');
+  assert.equal(await browser.run(() => document.querySelector('nav').checkVisibility()), false);
+  await browser.devtools('Emulation.setEmulatedMedia', {media: '', features: []});
+
+  const controls = await browser.run(() => [...document.querySelectorAll('button, select, input, a[href]')].filter((one) => one.checkVisibility() && !one.disabled).map((one) => one.tabIndex));
+  assert.ok(controls.length > 15 && controls.every((tab) => tab === 0));
+  const unnamed = await browser.run(() =>
+    [...document.querySelectorAll('button, select, input')].filter((one) => !(one.getAttribute('aria-label') || one.labels?.[0]?.textContent.trim() || one.textContent.trim())).length,
+  );
+  assert.equal(unnamed, 0, 'controls without a name');
+});
