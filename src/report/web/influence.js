@@ -4,7 +4,7 @@ import {Plot, across, colourOf, dataSets, domainSignal, extent, linear, mark, up
 import {partsOf} from './posterior.js';
 import {Regression} from './regression.js';
 
-const WIDE = 8; // variables that the table gives a column each
+const WIDE = 8; // variables that the table gives a column each, and the legend a colour
 
 /** Leverage by location, as in the paper's second figure, and the rows that hold up the answer. */
 export function influence(contents, posterior, onMove) {
@@ -18,7 +18,9 @@ export function influence(contents, posterior, onMove) {
         return {x: place(n), y, colour, tip: `row ${row} at ${significant(place(n), 4)} moves ${name} by ${significant(y)} for each unit`};
       }),
     );
-    key.replaceChildren(legend(series.map(({name, colour}) => [name, 'dot', colour])));
+    const few = series.length <= WIDE;
+    const all = `${series[0].name} \u2026 ${series.at(-1).name}: point at one for its name`;
+    key.replaceChildren(legend(few ? series.map(({name, colour}) => [name, 'dot', colour]) : [[all, 'dot', 'var(--muted)']]));
     plot.show(
       {points},
       {xDomain: extent(points.map(({x}) => x)), yDomain: extent([0, ...points.map(({y}) => y)], 0.06), across: title},

@@ -71,7 +71,7 @@ export function parameterTable(contents) {
 function columnsOf({variables, level, response}) {
   const tail = (100 * (1 - level)) / 2;
   const quantile = (share) => `q${Number(share.toFixed(4))}`;
-  const number = (id, label, title, value, text = (v) => rounded(value(v), v.sd)) => ({id, label, title, value, text, downFirst: true});
+  const number = (id, label, title, value, text = (v) => rounded(value(v), v.sd ?? v.mean_field_sd)) => ({id, label, title, value, text, downFirst: true});
   const columns = [
     {id: 'variable', label: 'variable', title: 'Name', value: (v) => v.name, text: (v) => v.name, downFirst: false},
     number('mean', 'mean', 'Posterior mean', (v) => v.mean),

@@ -4,6 +4,7 @@ import {fixed, grouped, plural, significant} from './numbers.js';
 /** The top of the page: what was fitted, to what, did it converge, can it be trusted. */
 export function heading(contents) {
   const verdict = verdictOf(contents);
+  const warnings = contents.warnings.filter((warning) => warning !== contents.outcome.message); // which is said already
   return [
     element('header', {}, element('h1', {}, contents.title), element('p', {class: 'lead', id: 'fitted'}, fitted(contents))),
     element(
@@ -11,8 +12,8 @@ export function heading(contents) {
       {class: `card verdict ${verdict.level}`, id: 'verdict', role: 'note', 'aria-label': 'Can it be trusted?'},
       element('p', {class: 'headline'}, element('span', {class: 'sign', 'aria-hidden': 'true'}, SIGNS[verdict.level]), verdict.headline),
       verdict.sentences.map((sentence) => element('p', {}, sentence)),
-      contents.warnings.length > 0 &&
-        element('ul', {id: 'warnings'}, contents.warnings.map((warning) => element('li', {}, capital(warning)))),
+      warnings.length > 0 &&
+        element('ul', {id: 'warnings'}, warnings.map((warning) => element('li', {}, capital(warning)))),
     ),
   ];
 }
@@ -37,7 +38,7 @@ function fitted({model, data}) {
 const listed = (names) => (names.length <= 4 ? names.join(', ') : `${names.slice(0, 3).join(', ')} and ${names.length - 3} more columns`);
 
 /** In plain words: one headline, and what it rests on. */
-function verdictOf({outcome, check, warnings, correction, level}) {
+function verdictOf({outcome, check, warnings, correction}) {
   if (!outcome.converged) {
     return {
       level: 'bad',
