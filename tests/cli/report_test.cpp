@@ -458,6 +458,14 @@ TEST_F(Report, TextThatIsNoUtf8IsReplaced) {
               "a\xEF\xBF\xBD"
               "b");
     EXPECT_EQ(occurrences(read_text(work() / "page.html"), "\377"), 0U);
+
+    write("bad.csv", "a\377</script>,b\n1,2\n2,1\n3,5\n4,4\n6,5\n");
+    const std::size_t calm = occurrences(read_text(work() / "page.html"), "</script");
+    fit("mixture bad.csv -k 1 -o fit.json");
+    EXPECT_EQ(report("fit.json").at("model").at("columns").at(0), "a\xEF\xBF\xBD</script>");
+    const std::string page = read_text(work() / "page.html");
+    EXPECT_EQ(occurrences(page, "\377"), 0U);
+    EXPECT_EQ(occurrences(page, "</script"), calm);
 }
 
 TEST_F(Report, OfTheSmallestMixtures) {
