@@ -85,7 +85,8 @@ class CheckReader {
         // Printed so that they are read back as they were; a little is left for other programs' printing.
         const double mean = number(entry, "mean_lrvb");
         if (!(std::abs(mean - found->mean) <= 1e-9 * std::abs(found->mean))) {
-            refuse_other(fmt::format("its mean of {} is {}, but {} in the fit", detail::shown(name), mean, found->mean));
+            refuse_other(
+                fmt::format("its mean of {} is {}, but {} in the fit", detail::shown(name), mean, found->mean));
         }
         const auto position = static_cast<std::size_t>(found - known.begin());
         result.variables[position] = {number(entry, "mean_exact"), number(entry, "sd_exact"), text(entry, "verdict")};

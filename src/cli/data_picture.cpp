@@ -3,6 +3,7 @@
 #include "cli/data.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace lrvb::cli {
@@ -11,7 +12,8 @@ namespace {
 
 constexpr Index kMostPoints = 2000;
 constexpr Index kMostPairColumns = 10;
-constexpr Index kPairBins = 48;
+constexpr Index kMostPairBins = 48;
+constexpr double kMostCells = 46'000;  // of all pairs together
 constexpr Index kSample = 10'000;
 
 class Painter {
@@ -30,8 +32,8 @@ class Painter {
     report::DataPicture picture() const {
         report::DataPicture picture;
         for (Index p = 0; p < columns_; ++p) {
-            picture.histograms.emplace_back(report::histogram_axis(smallest_[p], largest_[p],
-                                                                   samples_[static_cast<std::size_t>(p)], rows_));
+            picture.histograms.emplace_back(
+                report::histogram_axis(smallest_[p], largest_[p], samples_[static_cast<std::size_t>(p)], rows_));
         }
         if (columns_ > 1) {
             if (rows_ <= kMostPoints) {
@@ -70,8 +72,10 @@ class Painter {
 
     std::vector<report::PairBins> empty_pairs() const {
         std::vector<report::PairBins> pairs;
-        const auto axis = [&](Index p) { return report::axis(smallest_[p], largest_[p], kPairBins); };
         const Index shown = std::min(columns_, kMostPairColumns);
+        const auto count = static_cast<double>(shown * (shown - 1) / 2);
+        const Index bins = std::min(kMostPairBins, static_cast<Index>(std::sqrt(kMostCells / count)));
+        const auto axis = [&](Index p) { return report::axis(smallest_[p], largest_[p], bins); };
         for (Index p = 0; p < shown; ++p) {
             for (Index q = p + 1; q < shown; ++q) pairs.emplace_back(p, axis(p), q, axis(q));
         }

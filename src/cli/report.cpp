@@ -26,8 +26,8 @@ struct Options {
 };
 
 // A mean by two sds of the prior, and one is trusted. Every other number has a bound that it must not reach: a
-// correlation keeps nine tenths of the way to it, and the rest, counted from the least that it can be, go from a quarter
-// to four times.
+// correlation keeps nine tenths of the way to it, and the rest, counted from the least that it can be, go from a
+// quarter to four times.
 report::PriorRange range_of(const FitFile& fit, const std::string& name) {
     const double value = prior_value(fit, name);
     const double unit = unit_of(fit, name, value);

@@ -181,8 +181,8 @@ class RestoredRegression final : public Restored {
         return regression_posterior(model, optimum);
     }
 
-    Matrix centring(const std::vector<Index>& variables) const override {
-        Matrix result = Restored::centring(variables);
+    SparseMatrix centring(const std::vector<Index>& variables) const override {
+        SparseMatrix result = Restored::centring(variables);
         const std::vector<PosteriorVariable>& all = file().posterior.variables;
         const auto place = [&](const std::string& name) -> Index {
             for (std::size_t v = 0; v < variables.size(); ++v) {
@@ -194,7 +194,7 @@ class RestoredRegression final : public Restored {
         for (std::size_t j = 0; j < design_->names.size() && intercept >= 0; ++j) {
             const Index slope = place(fmt::format("beta[{}]", design_->names[j]));
             if (slope < 0) return Restored::centring(variables);  // not all of them: no change that keeps distances
-            result(intercept, slope) = model_->centre()[static_cast<Index>(j)];
+            result.coeffRef(intercept, slope) = model_->centre()[static_cast<Index>(j)];
         }
         return result;
     }
@@ -253,6 +253,13 @@ FittedData open_design(const FitFile& fit, const std::string& path) {
 
 FittedData open_fitted(const FitFile& fit, const std::string& path) {
     return std::holds_alternative<MixtureRecord>(fit.model) ? open_rows(fit, path) : open_design(fit, path);
+}
+
+SparseMatrix Restored::centring(const std::vector<Index>& variables) const {
+    const auto count = static_cast<Index>(variables.size());
+    SparseMatrix identity(count, count);
+    identity.setIdentity();
+    return identity;
 }
 
 RowAnswers Restored::ask(const Functionals& functionals, RowChange change, const std::vector<Index>& rows) const {

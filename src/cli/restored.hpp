@@ -34,9 +34,7 @@ class Restored {
     Index file_row(Index row) const { return file_rows_.empty() ? row + 1 : file_rows_[static_cast<std::size_t>(row)]; }
     /// A change of the chosen variables in which an offset of the data costs no digits: of a regression, the intercept
     /// at the centre of the columns instead of that at zero. Distances are the same in both.
-    virtual Matrix centring(const std::vector<Index>& variables) const {
-        return Matrix::Identity(static_cast<Index>(variables.size()), static_cast<Index>(variables.size()));
-    }
+    virtual SparseMatrix centring(const std::vector<Index>& variables) const;
     /// What is asked about some rows, counted from 0 and in ascending order: case weights or leverage, as
     /// LinearResponse gives them for all.
     virtual RowAnswers ask(const Functionals& functionals, RowChange change, const std::vector<Index>& rows) const;

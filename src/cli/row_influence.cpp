@@ -56,10 +56,10 @@ RowInfluence::RowInfluence(const Restored& restored, const std::vector<std::stri
       functionals_(restored.functionals(variables_)),
       sds_(sds_of(restored.file().posterior, variables_)) {
     if (variables_.empty()) return;
-    centring_ = restored.centring(variables_);
+    const SparseMatrix centring = restored.centring(variables_);
     const SparseMatrix weights = functionals_.resolve(restored.model().layout()).weights;
-    const Matrix centred = Matrix(weights) * centring_.transpose();
-    root_ = root_of_inverse(restored.response().covariance(Functionals(SparseMatrix(centred.sparseView()))));
+    const Functionals centred(SparseMatrix(weights * SparseMatrix(centring.transpose())));
+    root_ = centring.transpose() * root_of_inverse(restored.response().covariance(centred));
 }
 
 Matrix RowInfluence::changes(const RowAnswers& case_weights) {
@@ -72,8 +72,7 @@ Matrix RowInfluence::shifts(const Matrix& changes) const {
 
 Vector RowInfluence::distances(const Matrix& changes) const {
     if (variables_.empty()) return Vector::Zero(changes.rows());
-    const Matrix centred = changes * centring_.transpose();
-    return (centred * root_).rowwise().norm();
+    return (changes * root_).rowwise().norm();
 }
 
 }  // namespace lrvb::cli

@@ -30,8 +30,7 @@ class RowInfluence {
     std::vector<Index> variables_;
     Functionals functionals_;
     Vector sds_;
-    Matrix centring_;
-    Matrix root_;
+    Matrix root_;  // R with R Rᵀ = C⁻¹
 };
 
 }  // namespace lrvb::cli

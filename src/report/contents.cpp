@@ -173,8 +173,7 @@ Json priors_of(const Gathered& gathered) {
     for (std::size_t h = 0; h < gathered.priors.size(); ++h) {
         const PriorRange& range = gathered.priors[h];
         Json json;
-        json["name"] =
-            gathered.fit.posterior.hyperparameters[static_cast<std::size_t>(gathered.selection.priors[h])];
+        json["name"] = gathered.fit.posterior.hyperparameters[static_cast<std::size_t>(gathered.selection.priors[h])];
         json["value"] = number(range.value);
         json["low"] = number(range.low);
         json["high"] = number(range.high);

@@ -6,10 +6,10 @@ namespace lrvb::report {
 
 namespace {
 
-constexpr Index kMostSensitivities = 150'000;
-constexpr Index kMostCorrelated = 400;
+constexpr Index kMostSensitivities = 40'000;
+constexpr Index kMostCorrelated = 300;
 constexpr Index kMostRows = 2000;
-constexpr Index kMostRowNumbers = 200'000;
+constexpr Index kMostRowNumbers = 120'000;
 
 std::string base_of(const std::string& name) {
     return name.substr(0, name.find('['));

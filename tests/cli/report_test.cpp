@@ -1,0 +1,543 @@
+// The report: its contents, read back from the page, against what the other commands say of the same fit.
+
+#include "csv.hpp"
+#include "program.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <vector>
+
+namespace lrvb::testing {
+namespace {
+
+using nlohmann::json;
+
+std::string decoded(const std::string& text) {
+    std::string bytes;
+    unsigned bits = 0;
+    int count = 0;
+    for (const char c : text) {
+        static const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        if (c == '=') break;
+        bits = (bits << 6U) | static_cast<unsigned>(digits.find(c));
+        count += 6;
+        if (count < 8) continue;
+        count -= 8;
+        bytes += static_cast<char>((bits >> static_cast<unsigned>(count)) & 0xFFU);
+    }
+    return bytes;
+}
+
+template <class Number>
+std::vector<double> numbers(const json& text) {
+    const std::string bytes = decoded(text.get<std::string>());
+    std::vector<Number> values(bytes.size() / sizeof(Number));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return {values.begin(), values.end()};
+}
+std::vector<double> floats(const json& text) {
+    return numbers<float>(text);
+}
+std::vector<double> doubles(const json& text) {
+    return numbers<double>(text);
+}
+
+json contents_of(const std::string& page) {
+    const std::string opening = "<script type=\"application/json\" id=\"contents\">";
+    const std::size_t begin = page.find(opening);
+    if (begin == std::string::npos) return {};
+    const std::size_t end = page.find("</script>", begin);
+    return json::parse(page.substr(begin + opening.size(), end - begin - opening.size()));
+}
+
+std::size_t occurrences(const std::string& text, const std::string& part) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    return count;
+}
+
+double total(const json& counts) {
+    double sum = 0.0;
+    for (const json& entry : counts) sum += (entry.is_array() ? entry.at(2) : entry).get<double>();
+    return sum;
+}
+
+class Report : public ProgramTest {
+  protected:
+    void fit(const std::string& arguments) const {
+        const Result result = lrvb("fit " + arguments + " --quiet");
+        ASSERT_EQ(result.code, 0) << arguments << ": " << result.err;
+    }
+    json report(const std::string& arguments) const {
+        const Result result = lrvb("report " + arguments + " -o page.html");
+        EXPECT_EQ(result.code, 0) << arguments << ": " << result.err;
+        return contents_of(read_text(work() / "page.html"));
+    }
+    Csv csv(const std::string& arguments) const {
+        const Result result = lrvb(arguments);
+        EXPECT_EQ(result.code, 0) << arguments << ": " << result.err;
+        return parse_csv(result.out);
+    }
+    static std::string names_of(const json& contents) {
+        std::string names;
+        for (const json& variable : contents.at("variables")) {
+            if (!names.empty()) names += ',';
+            names += variable.at("name").get<std::string>();
+        }
+        return names;
+    }
+
+    void expect_summary(const json& contents, const std::string& fit) const {
+        const json summary = lrvb("summary " + fit + " --format json --variables '" + names_of(contents) + "'").json();
+        ASSERT_EQ(summary.at("variables").size(), contents.at("variables").size());
+        for (std::size_t v = 0; v < contents.at("variables").size(); ++v) {
+            const json& own = contents.at("variables").at(v);
+            const json& other = summary.at("variables").at(v);
+            const std::vector<std::pair<std::string, std::string>> keys{{"name", "name"},
+                                                                        {"mean", "mean"},
+                                                                        {"sd", "sd"},
+                                                                        {"mean_field_sd", "sd_mfvb"},
+                                                                        {"lower", "q5"},
+                                                                        {"upper", "q95"},
+                                                                        {"exact_mean", "mean_exact"},
+                                                                        {"exact_sd", "sd_exact"},
+                                                                        {"verdict", "verdict"}};
+            for (const auto& [key, other_key] : keys) {
+                EXPECT_EQ(own.contains(key), other.contains(other_key)) << key;
+                if (!own.contains(key) || !other.contains(other_key)) continue;
+                EXPECT_EQ(own.at(key), other.at(other_key)) << key;
+            }
+            EXPECT_LE(own.at("mean_field_lower"), own.at("mean_field_upper"));
+        }
+        EXPECT_EQ(contents.at("outcome").at("bound"), summary.at("elbo"));
+        EXPECT_EQ(contents.at("data").at("rows"), summary.at("n"));
+        EXPECT_EQ(contents.at("warnings"), summary.at("warnings"));
+    }
+
+    void expect_correlations(const json& contents, const std::string& fit) const {
+        std::string names;
+        for (const json& at : contents.at("correlated")) {
+            if (!names.empty()) names += ',';
+            names += contents.at("variables").at(at.get<std::size_t>()).at("name").get<std::string>();
+        }
+        const json other =
+            lrvb("covariance " + fit + " --correlation --format json --variables '" + names + "'").json();
+        const std::vector<double> own = floats(contents.at("correlations"));
+        const std::size_t size = contents.at("correlated").size();
+        ASSERT_EQ(own.size(), size * size);
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            EXPECT_NEAR(own[i], other.at("matrix").at(i / size).at(i % size).get<double>(), 1e-6);
+        }
+    }
+
+    void expect_sensitivities(const json& contents, const std::string& fit) const {
+        std::map<std::pair<std::string, std::string>, double> slopes;
+        const Csv other = csv("sensitivity " + fit + " -o -");
+        for (std::size_t i = 0; i < other.rows.size(); ++i) {
+            slopes[{other.rows[i].at(0), other.rows[i].at(1)}] = other.number(i, "mean_derivative");
+        }
+        const std::vector<double> own = doubles(contents.at("sensitivities"));
+        const std::size_t priors = contents.at("priors").size();
+        ASSERT_EQ(own.size(), contents.at("variables").size() * priors);
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            const std::string variable = contents.at("variables").at(i / priors).at("name");
+            const std::string prior = contents.at("priors").at(i % priors).at("name");
+            const double expected = slopes.at({variable, prior});
+            EXPECT_NEAR(own[i], expected, 1e-12 * std::abs(expected)) << variable << " by " << prior;
+        }
+    }
+
+    // Leverage, case weights and distances of the rows that were kept, against those of all rows.
+    void expect_rows(const json& contents, const std::string& fit, const std::string& data) const {
+        const std::string names = names_of(contents);
+        const Csv leverage = csv("leverage " + fit + " " + data + " --variables '" + names + "'");
+        const Csv shifts = csv("influence " + fit + " " + data + " -o - --variables '" + names + "'");
+        const Csv distances = csv("influence " + fit + " " + data + " -o -");
+        std::map<std::string, std::size_t> place;
+        for (std::size_t i = 0; i < leverage.rows.size(); ++i) place[leverage.rows[i].front()] = i;
+
+        const json& rows = contents.at("rows");
+        const std::size_t inputs = rows.at("inputs").size();
+        const std::size_t variables = contents.at("variables").size();
+        const std::size_t count = rows.at("row").size();
+        const std::vector<double> values = doubles(rows.at("values"));
+        const std::vector<double> slopes = floats(rows.at("leverage"));
+        const std::vector<double> cases = floats(rows.at("case"));
+        ASSERT_EQ(values.size(), count * inputs);
+        ASSERT_EQ(slopes.size(), count * variables * inputs);
+        ASSERT_EQ(cases.size(), count * variables);
+        // Single precision, and what cancelled before it came to that.
+        const auto expect_close = [](double own, double other, double unit) {
+            EXPECT_NEAR(own, other, 1e-6 * std::abs(other) + 1e-9 * unit);
+        };
+        for (std::size_t r = 0; r < count; ++r) {
+            const std::size_t at = place.at(std::to_string(rows.at("row").at(r).get<long>()));
+            const double weight = rows.at("weights").is_null() ? 1.0 : rows.at("weights").at(r).get<double>();
+            for (std::size_t i = 0; i < inputs; ++i) {
+                EXPECT_EQ(values[r * inputs + i], std::stod(leverage.rows[at].at(1 + i)));
+            }
+            for (std::size_t v = 0; v < variables; ++v) {
+                const json& variable = contents.at("variables").at(v);
+                const double sd = variable.at("sd").get<double>();
+                for (std::size_t i = 0; i < inputs; ++i) {
+                    const std::size_t column = v * inputs + i;
+                    expect_close(slopes[r * variables * inputs + column],
+                                 std::stod(leverage.rows[at].at(1 + inputs + column)), sd);
+                }
+                if (sd == 0.0) {
+                    EXPECT_EQ(cases[r * variables + v], 0.0);
+                    continue;
+                }
+                expect_close(-weight * cases[r * variables + v],
+                             shifts.number(at, variable.at("name").get<std::string>()) * sd, sd);
+            }
+            expect_close(rows.at("distance").at(r).get<double>(), distances.number(at, "distance"), 1.0);
+        }
+        // The top rows are the most influential of all.
+        std::vector<double> all;
+        for (std::size_t i = 0; i < distances.rows.size(); ++i) all.push_back(distances.number(i, "distance"));
+        std::sort(all.rbegin(), all.rend());
+        ASSERT_EQ(rows.at("top").size(), std::min<std::size_t>(20, count));
+        const std::size_t known =
+            rows.at("all").get<bool>() ? rows.at("top").size() : std::min(rows.at("top").size(), (count + 1) / 2);
+        for (std::size_t i = 0; i < known; ++i) {
+            expect_close(rows.at("distance").at(rows.at("top").at(i).get<std::size_t>()).get<double>(), all[i], 1.0);
+        }
+    }
+
+    void expect_all(const json& contents, const std::string& fit, const std::string& data) const {
+        expect_summary(contents, fit);
+        expect_correlations(contents, fit);
+        expect_sensitivities(contents, fit);
+        expect_rows(contents, fit, data);
+    }
+};
+
+TEST_F(Report, OfAUnivariateMixtureAgreesWithTheOtherCommands) {
+    fit("mixture $DATA/old_faithful.csv -c eruptions -k 2 --prior paper -o fit.json");
+    const json contents = report("fit.json $DATA/old_faithful.csv");
+    expect_all(contents, "fit.json", "$DATA/old_faithful.csv");
+    EXPECT_EQ(contents.at("title"), "Mixture of 2 normals: eruptions");
+    EXPECT_EQ(contents.at("fit_file"), "fit.json");
+    EXPECT_EQ(contents.at("data").at("name"), "old_faithful.csv");
+    EXPECT_EQ(contents.at("model"), json::parse(R"({"kind": "mixture", "components": 2, "covariance": "univariate",
+        "columns": ["eruptions"], "prior": "paper", "fixed": []})"));
+    EXPECT_EQ(names_of(contents), "pi[1],pi[2],mu[1],mu[2],sigma[1],sigma[2]");
+    EXPECT_EQ(contents.at("check").at("method"), "importance");
+    EXPECT_TRUE(contents.at("rows").at("all"));
+    EXPECT_EQ(contents.at("rows").at("row").size(), 272U);
+    EXPECT_EQ(total(contents.at("histograms").at(0).at("counts")), 272.0);
+    EXPECT_TRUE(contents.at("points").is_null());
+    EXPECT_TRUE(contents.at("pairs").is_null());
+    EXPECT_EQ(contents.at("components").at("mu").at(0).at(0), contents.at("variables").at(2).at("mean"));
+}
+
+TEST_F(Report, OfAMultivariateMixtureAgreesWithTheOtherCommands) {
+    for (const std::string covariance : {"full", "diagonal"}) {
+        fit("mixture $DATA/old_faithful.csv -k 2 --covariance " + covariance + " -o fit.json");
+        const json contents = report("fit.json $DATA/old_faithful.csv");
+        expect_all(contents, "fit.json", "$DATA/old_faithful.csv");
+        EXPECT_EQ(contents.at("model").at("covariance"), covariance);
+        EXPECT_EQ(contents.at("histograms").size(), 2U);
+        EXPECT_EQ(contents.at("components").at("sigma").at(0).size(), 2U);
+    }
+}
+
+TEST_F(Report, OfARegressionWithFactorsAgreesWithTheOtherCommands) {
+    const Csv cars = parse_csv(read_text(LRVB_DATA_DIR "/mtcars.csv"));
+    std::string text = "mpg,wt,gear\n";
+    for (const std::vector<std::string>& row : cars.rows) {
+        for (const char* name : {"mpg", "wt"}) text.append(row.at(cars.column(name))).append(1, ',');
+        text.append(1, 'g').append(row.at(cars.column("gear"))).append(1, '\n');
+    }
+    write("cars.csv", text);
+    fit("regression cars.csv --response mpg -o fit.json");
+    const json contents = report("fit.json cars.csv");
+    expect_all(contents, "fit.json", "cars.csv");
+    EXPECT_EQ(contents.at("title"), "Regression of mpg");
+    const json& model = contents.at("model");
+    EXPECT_EQ(model.at("slopes"), json::parse(R"(["wt", "gear=g4", "gear=g5"])"));
+    EXPECT_EQ(contents.at("rows").at("inputs"), json::parse(R"(["mpg"])"));
+    const std::vector<double> columns = doubles(contents.at("rows").at("columns"));
+    ASSERT_EQ(columns.size(), 3 * cars.rows.size());
+    double sum = 0.0;
+    for (std::size_t i = 0; i < cars.rows.size(); ++i) {
+        EXPECT_EQ(columns[3 * i], cars.number(i, "wt"));
+        EXPECT_EQ(columns[3 * i + 1], cars.number(i, "gear") == 4.0 ? 1.0 : 0.0);
+        sum += columns[3 * i];
+    }
+    EXPECT_NEAR(model.at("centre").at(0).get<double>(), sum / 32.0, 1e-12);
+    EXPECT_TRUE(contents.at("components").is_null());
+    EXPECT_TRUE(contents.at("histograms").is_null());
+}
+
+TEST_F(Report, OfWeightedRowsKnowsTheWeights) {
+    std::string text = "x,w\n";
+    for (int i = 0; i < 60; ++i) {
+        text += std::to_string(i % 2 == 0 ? std::sin(i) : 8.0 + std::cos(i)) + "," + std::to_string(i % 4) + "\n";
+    }
+    write("rows.csv", text);
+    fit("mixture rows.csv -c x --weights w -k 2 -o fit.json");
+    const json contents = report("fit.json rows.csv");
+    expect_all(contents, "fit.json", "rows.csv");
+    EXPECT_EQ(contents.at("data").at("weights"), "w");
+    EXPECT_EQ(contents.at("data").at("total_weight"), 90.0);
+    EXPECT_EQ(contents.at("rows").at("weights").at(3), 3.0);
+    EXPECT_NEAR(total(contents.at("histograms").at(0).at("counts")), 90.0, 1e-9);
+}
+
+TEST_F(Report, NumbersRowsAsTheFileDoes) {
+    write("rows.csv", "x\n1\nNA\n2\n3\nNA\n4\n9\n");
+    fit("mixture rows.csv -k 1 --drop-missing -o fit.json");
+    const json contents = report("fit.json rows.csv");
+    EXPECT_EQ(contents.at("rows").at("row"), json::parse("[1, 3, 4, 6, 7]"));
+    EXPECT_EQ(contents.at("data").at("dropped"), 2);
+    expect_all(contents, "fit.json", "rows.csv");
+}
+
+TEST_F(Report, OfHeldPartsShowsThatTheyDoNotMove) {
+    write("values.json", R"({"weights": [0.35, 0.65]})");
+    fit("mixture $DATA/old_faithful.csv -c eruptions -k 2 --fix weights --at values.json -o fit.json");
+    const json contents = report("fit.json $DATA/old_faithful.csv");
+    EXPECT_EQ(contents.at("model").at("fixed"), json::parse(R"(["weights"])"));
+    EXPECT_EQ(contents.at("variables").at(0).at("sd"), 0.0);
+    EXPECT_EQ(contents.at("correlated"), json::parse("[2, 3, 4, 5]"));
+    expect_summary(contents, "fit.json");
+    expect_correlations(contents, "fit.json");
+    // 'lrvb influence' asks only what moves.
+    const std::vector<double> cases = floats(contents.at("rows").at("case"));
+    for (std::size_t r = 0; r < 272; ++r) EXPECT_EQ(cases[6 * r], 0.0);
+}
+
+TEST_F(Report, OfManyRowsKeepsTheMostInfluentialAndSomeOfTheRest) {
+    ASSERT_EQ(lrvb("simulate mixture --weights 1,2 --means '0,0;6,6' --sds '1,1;1,2' -n 5000 -o rows.csv").code, 0);
+    fit("mixture rows.csv -k 2 --check never -o fit.json");
+    const json contents = report("fit.json rows.csv");
+    const json& rows = contents.at("rows");
+    EXPECT_FALSE(rows.at("all"));
+    ASSERT_EQ(rows.at("row").size(), 2000U);
+    EXPECT_TRUE(std::is_sorted(rows.at("row").begin(), rows.at("row").end()));
+    EXPECT_EQ(std::set<long>(rows.at("row").begin(), rows.at("row").end()).size(), 2000U);
+    expect_rows(contents, "fit.json", "rows.csv");
+    EXPECT_TRUE(contents.at("points").is_null());
+    EXPECT_EQ(contents.at("pairs").at("columns"), 2);
+    EXPECT_EQ(total(contents.at("pairs").at("bins").at(0).at("cells")), 5000.0);
+    EXPECT_EQ(total(contents.at("histograms").at(1).at("counts")), 5000.0);
+}
+
+TEST_F(Report, ShowsAllRowsAsPointsWhereOnlySomeCanBeAsked) {
+    ASSERT_EQ(lrvb("simulate mixture --weights 1,1,1 --means '0,0,0;9,9,9;0,9,0' --sds '1,1,1;1,1,1;1,1,1' -n 1500 "
+                   "-o rows.csv")
+                  .code,
+              0);
+    fit("mixture rows.csv -k 3 --check never -o fit.json");
+    const json contents = report("fit.json rows.csv");
+    ASSERT_FALSE(contents.at("rows").at("all"));
+    EXPECT_TRUE(contents.at("pairs").is_null());
+    const std::vector<double> points = floats(contents.at("points").at("values"));
+    ASSERT_EQ(points.size(), 4500U);
+    const Csv data = parse_csv(read_text(work() / "rows.csv"));
+    EXPECT_EQ(points[3 * 1499 + 2], static_cast<float>(std::stod(data.rows.at(1499).at(2))));
+}
+
+TEST_F(Report, PriorNumbersMoveWithinTheirBounds) {
+    fit("mixture $DATA/old_faithful.csv -k 2 -o fit.json");
+    std::map<std::string, json> priors;
+    const json contents = report("fit.json");
+    for (const json& prior : contents.at("priors")) priors[prior.at("name")] = prior;
+    const auto at = [&](const std::string& name, const std::string& key) {
+        return priors.at(name).at(key).get<double>();
+    };
+    EXPECT_DOUBLE_EQ(at("alpha", "high"), 4.0 * at("alpha", "value"));
+    EXPECT_DOUBLE_EQ(at("alpha", "trusted_low"), 0.5 * at("alpha", "value"));
+    EXPECT_DOUBLE_EQ(at("mean[1]", "high") - at("mean[1]", "value"), 2.0 * std::sqrt(at("variance[1,1]", "value")));
+    EXPECT_DOUBLE_EQ(at("dof", "low"), 1.0 + 0.25 * (at("dof", "value") - 1.0));
+    const double correlated = std::sqrt(at("variance[1,1]", "value") * at("variance[2,2]", "value"));
+    EXPECT_NEAR(at("variance[1,2]", "high"), 0.9 * correlated, 1e-9 * correlated);
+    EXPECT_NEAR(at("variance[1,2]", "trusted_high"), 0.45 * correlated, 1e-9 * correlated);
+}
+
+TEST_F(Report, WithoutDataShowsWhatTheFitFileKnows) {
+    fit("mixture $DATA/old_faithful.csv -c eruptions -k 2 -o fit.json");
+    const json contents = report("fit.json");
+    expect_summary(contents, "fit.json");
+    expect_correlations(contents, "fit.json");
+    expect_sensitivities(contents, "fit.json");
+    for (const char* part : {"histograms", "pairs", "points", "rows"}) EXPECT_TRUE(contents.at(part).is_null()) << part;
+    EXPECT_FALSE(contents.at("components").is_null());
+}
+
+TEST_F(Report, OfAFitThatDidNotConvergeHasNoResponse) {
+    ASSERT_EQ(lrvb("fit mixture $DATA/old_faithful.csv -k 2 --max-iterations 1 --quiet -o fit.json").code, 3);
+    const json contents = report("fit.json $DATA/old_faithful.csv");
+    EXPECT_FALSE(contents.at("response"));
+    EXPECT_FALSE(contents.at("outcome").at("converged"));
+    ASSERT_EQ(contents.at("warnings").size(), 1U);
+    EXPECT_FALSE(contents.contains("correlations"));
+    EXPECT_FALSE(contents.contains("sensitivities"));
+    EXPECT_TRUE(contents.at("rows").is_null());
+    EXPECT_EQ(contents.at("histograms").size(), 2U);
+    EXPECT_FALSE(contents.at("points").is_null());
+    for (const json& variable : contents.at("variables")) {
+        EXPECT_TRUE(variable.at("sd").is_null());
+        EXPECT_GT(variable.at("mean_field_sd"), 0.0);
+        EXPECT_LT(variable.at("mean_field_lower"), variable.at("mean_field_upper"));
+    }
+}
+
+TEST_F(Report, OfACorrectedFitShowsItsMeansAndAsksTheResponse) {
+    fit("mixture $DATA/old_faithful.csv -c eruptions -k 2 --check never -o fit.json");
+    ASSERT_EQ(lrvb("check fit.json $DATA/old_faithful.csv --correct -o corrected.json").code, 0);
+    const json before = report("fit.json $DATA/old_faithful.csv");
+    const json after = report("corrected.json $DATA/old_faithful.csv");
+    expect_summary(after, "corrected.json");
+    expect_correlations(after, "corrected.json");
+    EXPECT_EQ(after.at("correction").at("method"), "importance");
+    EXPECT_NE(after.at("variables").at(4).at("mean"), before.at("variables").at(4).at("mean"));
+    const std::vector<double> slopes = doubles(before.at("sensitivities"));
+    const std::vector<double> slopes_after = doubles(after.at("sensitivities"));
+    ASSERT_EQ(slopes.size(), slopes_after.size());
+    for (std::size_t i = 0; i < slopes.size(); ++i) EXPECT_NEAR(slopes_after[i], slopes[i], 1e-9 * std::abs(slopes[i]));
+    EXPECT_EQ(after.at("rows").at("leverage"), before.at("rows").at("leverage"));
+    EXPECT_EQ(after.at("rows").at("distance"), before.at("rows").at("distance"));
+}
+
+TEST_F(Report, TakesACheckOfItsFit) {
+    fit("mixture $DATA/old_faithful.csv -c eruptions -k 2 --check never -o fit.json");
+    EXPECT_TRUE(report("fit.json").at("check").is_null());
+    const Result checked = lrvb("check fit.json $DATA/old_faithful.csv --method mh --variables pi,mu --format json");
+    write("check.json", checked.out);
+    const json contents = report("fit.json --check check.json");
+    const json expected = checked.json();
+    for (const char* key : {"verdict", "message", "method", "k_hat", "r_hat", "ess", "draws", "seed"}) {
+        EXPECT_EQ(contents.at("check").at(key), expected.at(key)) << key;
+    }
+    EXPECT_EQ(contents.at("variables").at(2).at("exact_sd"), expected.at("variables").at(2).at("sd_exact"));
+    EXPECT_EQ(contents.at("variables").at(2).at("verdict"), expected.at("variables").at(2).at("verdict"));
+    EXPECT_FALSE(contents.at("variables").at(4).contains("exact_sd"));  // sigma[1] was not asked for
+}
+
+TEST_F(Report, NoTextOfTheDataBecomesMarkup) {
+    const std::vector<std::string> hostile{"<script>alert(1)</script>", "\"};alert(1)//",  "</script>", "<!--",
+                                           "{{script}}{{contents}}",    "\xE2\x80\xA8 & '"};
+    write("calm.csv", "a,b\n1,2\n2,1\n3,5\n4,4\n6,5\n");
+    fit("mixture calm.csv -k 1 -o fit.json");
+    report("fit.json calm.csv");
+    const std::string calm = read_text(work() / "page.html");
+    for (const std::string& name : hostile) {
+        std::string quoted = "\"";
+        for (const char c : name) quoted += c == '"' ? "\"\"" : std::string(1, c);
+        write("rows.csv", quoted + "\",b\n1,2\n2,1\n3,5\n4,4\n6,5\n");
+        fit("mixture rows.csv -k 1 -o fit.json");
+        write("title", name);
+        const json contents = report("fit.json rows.csv --title \"$(cat title)\"");
+        EXPECT_EQ(contents.at("model").at("columns").at(0), name);
+        EXPECT_EQ(contents.at("title"), name);
+        const std::string page = read_text(work() / "page.html");
+        for (const std::string part : {"<script", "</script", "<!--", "alert(1)</"}) {
+            EXPECT_EQ(occurrences(page, part), occurrences(calm, part)) << name << " makes " << part;
+        }
+        // What ends lines in scripts is escaped among them; a title may hold it.
+        EXPECT_EQ(page.find("\xE2\x80\xA8", page.find("id=\"contents\"")), std::string::npos);
+
+        fit("regression rows.csv --response b -o fit.json");
+        report("fit.json rows.csv");
+        const std::string regression = read_text(work() / "page.html");
+        EXPECT_EQ(occurrences(regression, "<script"), occurrences(calm, "<script")) << name;
+        EXPECT_EQ(occurrences(regression, "</script"), occurrences(calm, "</script")) << name;
+    }
+}
+
+TEST_F(Report, TextThatIsNoUtf8IsReplaced) {
+    write("calm.csv", "a,b\n1,2\n2,1\n3,5\n4,4\n6,5\n");
+    fit("mixture calm.csv -k 1 -o fit.json");
+    const json contents = report("fit.json --title \"$(printf 'a\\377b')\"");
+    EXPECT_EQ(contents.at("title"),
+              "a\xEF\xBF\xBD"
+              "b");
+    EXPECT_EQ(occurrences(read_text(work() / "page.html"), "\377"), 0U);
+
+    write("bad.csv", "a\377</script>,b\n1,2\n2,1\n3,5\n4,4\n6,5\n");
+    const std::size_t calm = occurrences(read_text(work() / "page.html"), "</script");
+    fit("mixture bad.csv -k 1 -o fit.json");
+    EXPECT_EQ(report("fit.json").at("model").at("columns").at(0), "a\xEF\xBF\xBD</script>");
+    const std::string page = read_text(work() / "page.html");
+    EXPECT_EQ(occurrences(page, "\377"), 0U);
+    EXPECT_EQ(occurrences(page, "</script"), calm);
+}
+
+TEST_F(Report, OfTheSmallestMixtures) {
+    write("rows.csv", "x,y\n1,2\n2,1\n3,5\n4,4\n60,5\n");
+    for (const std::string arguments : {"-c x -k 1", "-c x -k 5", "-k 1", "-k 5"}) {
+        const int code = lrvb("fit mixture rows.csv --quiet -o fit.json " + arguments).code;
+        ASSERT_TRUE(code == 0 || code == 3) << arguments;
+        const json contents = report("fit.json rows.csv");
+        EXPECT_EQ(contents.at("components").at("pi").size(), contents.at("model").at("components"));
+        EXPECT_EQ(contents.at("rows").is_null(), code == 3);
+        if (code == 3) continue;
+        EXPECT_EQ(contents.at("rows").at("row").size(), 5U);
+    }
+}
+
+TEST_F(Report, StaysSmall) {
+    constexpr std::size_t kLargest = 3'000'000;
+    ASSERT_EQ(lrvb("simulate mixture --weights 1,1,1 --means 0,4,9 --sds 1,1,2 -n 200000 -o rows.csv").code, 0);
+    fit("mixture rows.csv -k 3 --check never -o fit.json");
+    report("fit.json rows.csv");
+    EXPECT_LT(std::filesystem::file_size(work() / "page.html"), kLargest);
+}
+
+// Twenty components of ten columns: too many of everything, and each is left out as it should be.
+TEST_F(Report, OfALargeMixtureLeavesOutWhatIsOffTheDiagonal) {
+    constexpr int kComponents = 20;
+    constexpr int kColumns = 10;
+    std::string weights;
+    std::string means;
+    std::string sds;
+    for (int k = 0; k < kComponents; ++k) {
+        weights += k == 0 ? "1" : ",1";
+        means += k == 0 ? "" : ";";
+        sds += k == 0 ? "" : ";";
+        for (int p = 0; p < kColumns; ++p) {
+            if (p > 0) means += ',';
+            means += std::to_string(20 * ((7 * k + 3 * p * k) % kComponents));
+            sds += p == 0 ? "1" : ",1";
+        }
+    }
+    ASSERT_EQ(lrvb("simulate mixture --weights " + weights + " --means '" + means + "' --sds '" + sds +
+                   "' -n 2400 -o rows.csv")
+                  .code,
+              0);
+    fit("mixture rows.csv -k 20 --restarts 1 --check never -o fit.json");
+    const json contents = report("fit.json rows.csv");
+    EXPECT_EQ(contents.at("variables").size(), 420U);
+    EXPECT_EQ(contents.at("variables_left_out"), 900);
+    EXPECT_EQ(contents.at("priors").size(), 32U);
+    EXPECT_EQ(contents.at("priors_left_out"), 90);
+    EXPECT_EQ(contents.at("correlated").size(), 300U);
+    EXPECT_EQ(contents.at("rows").at("row").size(), 25U);
+    EXPECT_EQ(contents.at("pairs").at("bins").size(), 45U);
+    EXPECT_LT(std::filesystem::file_size(work() / "page.html"), 3'000'000U);
+}
+
+TEST_F(Report, IsTheSameForAnyNumberOfThreads) {
+    ASSERT_EQ(lrvb("simulate mixture --weights 1,2 --means '0,0;6,6' --sds '1,1;1,2' -n 30000 -o rows.csv").code, 0);
+    fit("mixture rows.csv -k 2 --check never -o fit.json");
+    ASSERT_EQ(lrvb("report fit.json rows.csv --threads 1 -o one.html").code, 0);
+    ASSERT_EQ(lrvb("report fit.json rows.csv --threads 2 -o two.html").code, 0);
+    EXPECT_TRUE(read_text(work() / "one.html") == read_text(work() / "two.html"));
+}
+
+TEST_F(Report, GoesWhereItIsAskedTo) {
+    fit("mixture $DATA/old_faithful.csv -c eruptions -k 2 -o fit.json");
+    const Result result = lrvb("report fit.json - < $DATA/old_faithful.csv");
+    EXPECT_EQ(result.code, 0) << result.err;
+    const std::string page = read_text(work() / "report.html");
+    EXPECT_FALSE(contents_of(page).at("rows").is_null());
+    EXPECT_TRUE(lrvb("report fit.json $DATA/old_faithful.csv -o -").out == page);
+}
+
+}  // namespace
+}  // namespace lrvb::testing
