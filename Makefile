@@ -1,6 +1,6 @@
 # Thin targets over scripts/setup (Debian packages) and the CMake presets.
 
-.PHONY: demo test bench picture reproduce asan fuzz tidy format format-check clean setup
+.PHONY: demo test bench picture screenshots reproduce asan fuzz tidy format format-check clean setup
 .DEFAULT_GOAL := demo
 
 setup:
@@ -11,7 +11,9 @@ build/%/build.ninja: CMakePresets.json | setup
 
 demo: build/release/build.ninja
 	@cmake --build --preset release --target lrvb_program
-	@build/release/bin/lrvb fit mixture data/old_faithful.csv -c eruptions -k 2 --prior paper
+	@build/release/bin/lrvb fit mixture data/old_faithful.csv -c eruptions -k 2 --prior paper -o build/old_faithful.json
+	@echo
+	@build/release/bin/lrvb report build/old_faithful.json data/old_faithful.csv -o build/report.html
 
 test: build/release/build.ninja
 	@cmake --build --preset release
@@ -21,6 +23,11 @@ picture: build/release/build.ninja
 	@cmake --build --preset release --target picture leverage_picture
 	@build/release/examples/picture data > docs/sd_picture.svg.part && mv docs/sd_picture.svg.part docs/sd_picture.svg
 	@build/release/examples/leverage_picture > docs/leverage_picture.svg.part && mv docs/leverage_picture.svg.part docs/leverage_picture.svg
+
+# Pictures of the report in headless Chromium, for docs/report.md.
+screenshots: build/release/build.ninja
+	@cmake --build --preset release --target lrvb_program
+	@node scripts/screenshots.mjs
 
 reproduce: build/release/build.ninja
 	@cmake --build --preset release --target lrvb_program

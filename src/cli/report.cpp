@@ -65,6 +65,7 @@ int write_report(const Options& options) {
     }
     const report::Json contents = report::contents_of(gathered);
     detail::write_text(options.output, report::page(contents.at("title").get<std::string>(), contents));
+    if (options.output != "-") fmt::print("{}: open it in a browser\n", options.output);
     return kSuccess;
 }
 

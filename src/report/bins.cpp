@@ -32,9 +32,9 @@ Axis axis(double smallest, double largest, Index bins) {
 
 Axis histogram_axis(double smallest, double largest, std::vector<double> sample, Index rows) {
     const auto count = static_cast<double>(rows);
-    double bins = std::log2(count) + 1.0;
+    double bins = std::sqrt(count);
     const double range = sample.empty() ? 0.0 : quantile(sample, 0.75) - quantile(sample, 0.25);
-    if (range > 0.0) bins = (largest - smallest) / (2.0 * range / std::cbrt(count));
+    if (range > 0.0) bins = std::max(bins, (largest - smallest) / (2.0 * range / std::cbrt(count)));
     return axis(smallest, largest, static_cast<Index>(std::ceil(std::clamp(bins, kFewestBins, kMostBins))));
 }
 
