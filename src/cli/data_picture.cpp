@@ -73,8 +73,9 @@ class Painter {
     std::vector<report::PairBins> empty_pairs() const {
         std::vector<report::PairBins> pairs;
         const Index shown = std::min(columns_, kMostPairColumns);
-        const auto count = static_cast<double>(shown * (shown - 1) / 2);
-        const Index bins = std::min(kMostPairBins, static_cast<Index>(std::sqrt(kMostCells / count)));
+        const Index count = shown * (shown - 1) / 2;
+        const Index bins =
+            std::min(kMostPairBins, static_cast<Index>(std::sqrt(kMostCells / static_cast<double>(count))));
         const auto axis = [&](Index p) { return report::axis(smallest_[p], largest_[p], bins); };
         for (Index p = 0; p < shown; ++p) {
             for (Index q = p + 1; q < shown; ++q) pairs.emplace_back(p, axis(p), q, axis(q));
