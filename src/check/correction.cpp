@@ -123,6 +123,7 @@ FitFile corrected(const FitFile& fit, const Check& check) {
     if (std::isfinite(check.k_hat)) record.k_hat = check.k_hat;
     if (std::isfinite(check.r_hat)) record.r_hat = check.r_hat;
     result.correction = record;
+    result.check.reset();  // it spoke of the means before
     return result;
 }
 

@@ -106,7 +106,7 @@ class CheckReader {
 }  // namespace
 
 std::optional<report::Comparison> recorded_check(const FitFile& fit) {
-    if (!fit.check || fit.correction) return std::nullopt;
+    if (!fit.check) return std::nullopt;
     report::Comparison result;
     result.verdict = fit.check->verdict;
     result.message = fit.check->message;

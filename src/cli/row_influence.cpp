@@ -1,6 +1,6 @@
 #include "cli/row_influence.hpp"
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Cholesky>
 
 #include <cmath>
 
@@ -35,18 +35,19 @@ std::vector<Index> free_ones(const Posterior& posterior, const std::vector<std::
     return free;
 }
 
-// R with R Rᵀ the inverse of the covariance, where it has one; directions without variance (weights add up to one) have
-// no distance.
+// R with |Rᵀδ|² = δᵀ C⁻¹ δ for every δ that C allows; directions without variance (weights add up to one) have no
+// distance. By C = Pᵀ L D Lᵀ P with pivots: those that are nothing but rounding come last, and change nothing before.
 Matrix root_of_inverse(const Matrix& covariance) {
+    constexpr double kNothing = 1e-10;  // of a correlation matrix
     const Vector inverse = covariance.diagonal().cwiseSqrt().cwiseInverse();
-    const Matrix correlation = inverse.asDiagonal() * covariance * inverse.asDiagonal();
-    const Eigen::SelfAdjointEigenSolver<Matrix> solver(correlation);
-    Vector scales = Vector::Zero(inverse.size());
+    const Eigen::LDLT<Matrix> ldlt(inverse.asDiagonal() * covariance * inverse.asDiagonal());
+    const Vector pivots = ldlt.vectorD();
+    Matrix root = Matrix::Zero(inverse.size(), inverse.size());
     for (Index i = 0; i < inverse.size(); ++i) {
-        const double value = solver.eigenvalues()[i];
-        if (value > 1e-10) scales[i] = 1.0 / std::sqrt(value);
+        if (pivots[i] > kNothing) root(i, i) = 1.0 / std::sqrt(pivots[i]);
     }
-    return inverse.asDiagonal() * solver.eigenvectors() * scales.asDiagonal();
+    ldlt.matrixU().solveInPlace(root);
+    return inverse.asDiagonal() * Matrix(ldlt.transpositionsP().transpose() * root);
 }
 
 }  // namespace

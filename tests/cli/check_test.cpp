@@ -155,6 +155,9 @@ TEST_F(CheckCommand, ACorrectedFitIsAFitFileWithTheExactNumbers) {
             EXPECT_NEAR(summary.at(name).at("sd").get<double>(), variable.at("sd_exact").get<double>(), 1e-9);
         }
         EXPECT_NE(lrvb("summary fit2.json").out.find("corrected by 4000 draws"), std::string::npos);
+        // What a check said of the means before says nothing of these.
+        EXPECT_FALSE(file.contains("check"));
+        EXPECT_EQ(lrvb("summary fit2.json").out.find("verdict"), std::string::npos);
         // What is corrected can be checked again, and predicts.
         EXPECT_EQ(lrvb("check fit2.json " + data + " --format json").json().at("verdict"), "ok");
         EXPECT_EQ(lrvb("predict fit2.json " + data).code, 0);
