@@ -1,6 +1,6 @@
 import {choice, element, legend} from './dom.js';
 import {fixed, grouped, significant} from './numbers.js';
-import {Plot, across, colourOf, dataSets, domainSignal, extent, linear, mark, up} from './plot.js';
+import {Plot, across, colourOf, dataSets, domainSignal, dots, extent, linear, up} from './plot.js';
 import {partsOf} from './posterior.js';
 import {Regression} from './regression.js';
 
@@ -62,14 +62,7 @@ function leveragePlot() {
           encode: {update: {x: {value: 0}, x2: {signal: 'width'}, y: {scale: 'y', value: 0}, stroke: {value: 'var(--line)'}}},
           aria: false,
         },
-        mark('symbol', 'points', {
-          x: {scale: 'x', field: 'x'},
-          y: {scale: 'y', field: 'y'},
-          size: {value: 26},
-          fill: {field: 'colour'},
-          fillOpacity: {value: 0.7},
-          tooltip: {field: 'tip'},
-        }),
+        dots('points', {size: 26, fill: {field: 'colour'}, opacity: 0.7}),
       ],
     },
   });

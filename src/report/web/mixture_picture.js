@@ -1,7 +1,7 @@
 import {choice, element, legend} from './dom.js';
 import {Mixture} from './mixture.js';
 import {decode, grouped, normalQuantile, percent, significant} from './numbers.js';
-import {Plot, across, band, colourOf, curve, curves, dashOf, dataSets, domainSignal, extent, linear, mark, up} from './plot.js';
+import {Plot, across, band, colourOf, curve, curves, dashOf, dataSets, domainSignal, dots, extent, linear, mark, up} from './plot.js';
 import {RowMarks} from './row_marks.js';
 
 const GRID = 240;
@@ -159,14 +159,7 @@ export class MixturePicture {
             fillOpacity: {field: 'opacity'},
             tooltip: {field: 'tip'},
           }),
-          mark('symbol', 'points', {
-            x: {scale: 'x', field: 'x'},
-            y: {scale: 'y', field: 'y'},
-            size: {value: 22},
-            fill: {value: 'var(--muted)'},
-            fillOpacity: {value: 0.55},
-            tooltip: {field: 'tip'},
-          }),
+          dots('points', {size: 22, fill: {value: 'var(--muted)'}, opacity: 0.55}),
           curves('before', 'loop'),
           curves('ellipses', 'loop'),
           mark('symbol', 'centres', {

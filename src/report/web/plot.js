@@ -112,16 +112,21 @@ export function extent(values, margin = 0.04) {
   return [low - more, high + more];
 }
 
+const PLACE = {x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y'}};
+
 /** Marks of a data set. They are called after it, `rowsMarks`, in the specification and as a class in the page. */
 export function mark(type, data, update, more = {}) {
   return {type, name: `${data}Marks`, from: {data}, encode: {update}, aria: false, ...more};
 }
 
-const LINE = {x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y'}};
+/** A dot for each tuple, with its tip. */
+export function dots(data, {size, fill, opacity}) {
+  return mark('symbol', data, {...PLACE, size: {value: size}, fill, fillOpacity: {value: opacity}, tooltip: {field: 'tip'}});
+}
 
 /** A line through a data set. */
 export function curve(data, stroke, width, dash = []) {
-  return mark('line', data, {...LINE, stroke: {value: stroke}, strokeWidth: {value: width}, strokeDash: {value: dash}});
+  return mark('line', data, {...PLACE, stroke: {value: stroke}, strokeWidth: {value: width}, strokeDash: {value: dash}});
 }
 
 /** A line for each value of a field, with the colour, dash and width of its tuples. */
@@ -131,13 +136,13 @@ export function curves(data, by) {
   return {
     type: 'group',
     from: {facet: {name: each, data, groupby: by}},
-    marks: [{...mark('line', each, {...LINE, ...style}), name: `${data}Marks`}],
+    marks: [{...mark('line', each, {...PLACE, ...style}), name: `${data}Marks`}],
   };
 }
 
 /** The area between the fields low and high. */
 export function band(data) {
-  return mark('area', data, {x: LINE.x, y: {scale: 'y', field: 'low'}, y2: {scale: 'y', field: 'high'}, fill: {value: 'var(--band)'}});
+  return mark('area', data, {x: PLACE.x, y: {scale: 'y', field: 'low'}, y2: {scale: 'y', field: 'high'}, fill: {value: 'var(--band)'}});
 }
 
 /** An axis of numbers, with as many ticks as it has room for. */
