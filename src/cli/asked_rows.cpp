@@ -29,13 +29,18 @@ std::set<Index> most_influential(const Restored& restored, const RowInfluence& i
     return result;
 }
 
-// At most so many rows, counted from 0 and in ascending order.
-std::vector<Index> chosen_rows(const Restored& restored, const RowInfluence& influence, Index most) {
+// At most so many rows, counted from 0 and in ascending order; of `influential` of them there are none more
+// influential.
+std::vector<Index> chosen_rows(const Restored& restored, const RowInfluence& influence, Index most,
+                               Index& influential) {
+    constexpr Index kInTable = 20;  // of the most influential, that are listed
     const Index rows = restored.file().data.rows;
     std::vector<Index> chosen(static_cast<std::size_t>(std::min(rows, most)));
     std::iota(chosen.begin(), chosen.end(), 0);
+    influential = static_cast<Index>(chosen.size());
     if (rows <= most) return chosen;
-    const std::set<Index> top = most_influential(restored, influence, (most + 1) / 2);
+    influential = std::max((most + 1) / 2, std::min(kInTable, most));
+    const std::set<Index> top = most_influential(restored, influence, influential);
     // Places among the other rows, the middles of equal parts; each is moved beyond the rows that are taken before it.
     const Index others = rows - static_cast<Index>(top.size());
     const Index evenly = most - static_cast<Index>(top.size());
@@ -57,8 +62,9 @@ report::AskedRows asked_rows(const Restored& restored, const FittedData& data, c
     const RowInfluence influence(restored, {});
     report::AskedRows asked;
     asked.inputs = restored.model().inputs();
-    const Index most = report::most_rows(selection, static_cast<Index>(asked.inputs.size()));
-    const std::vector<Index> rows = chosen_rows(restored, influence, most);
+    const Index columns = data.design ? data.design->columns.cols() : 0;
+    const Index most = report::most_rows(selection, static_cast<Index>(asked.inputs.size()), columns);
+    const std::vector<Index> rows = chosen_rows(restored, influence, most, asked.most_influential);
     asked.all = static_cast<Index>(rows.size()) == restored.file().data.rows;
     for (const Index row : rows) asked.file_rows.push_back(restored.file_row(row));
 

@@ -41,7 +41,7 @@ class CheckReader {
         result.seed = whole("seed");
         result.variables.resize(fit_.posterior.variables.size());
         const Parsed& list = at(file_, "variables");
-        if (!list.is_array()) refuse("'variables' is no list");
+        if (!list.is_array() || list.empty()) refuse("'variables' is no list of variables");
         for (const Parsed& entry : list) add_variable(entry, result);
         return result;
     }
@@ -89,6 +89,8 @@ class CheckReader {
                 fmt::format("its mean of {} is {}, but {} in the fit", detail::shown(name), mean, found->mean));
         }
         const auto position = static_cast<std::size_t>(found - known.begin());
+        if (result.variables[position]) refuse(fmt::format("it has {} twice", detail::shown(name)));
+        if (number(entry, "sd_exact") < 0.0) refuse(fmt::format("the sd of {} is negative", detail::shown(name)));
         result.variables[position] = {number(entry, "mean_exact"), number(entry, "sd_exact"), text(entry, "verdict")};
     }
 

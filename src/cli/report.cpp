@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <memory>
 
 namespace lrvb::cli {
@@ -31,24 +32,29 @@ struct Options {
 report::PriorRange range_of(const FitFile& fit, const std::string& name) {
     const double value = prior_value(fit, name);
     const double unit = unit_of(fit, name, value);
-    const auto around = [&](double reach, double trusted) {
-        return report::PriorRange{value, value - reach, value + reach, value - trusted, value + trusted};
-    };
-    if (is_location(name)) return around(2.0 * unit, unit);
+    constexpr double kAnything = std::numeric_limits<double>::infinity();
+    if (is_location(name)) {
+        return {"location",         value,        -kAnything,  kAnything, value - 2.0 * unit,
+                value + 2.0 * unit, value - unit, value + unit};
+    }
     if (report::is_off_diagonal(fit, name)) {
         const double reach = 0.9 * (unit - std::abs(value));
-        return around(reach, 0.5 * reach);
+        return {"off_diagonal",     value, -unit, unit, value - reach, value + reach, value - 0.5 * reach,
+                value + 0.5 * reach};
     }
     const double least = value - unit;  // of degrees of freedom; zero of all others
-    return {value, least + 0.25 * unit, least + 4.0 * unit, least + 0.5 * unit, least + 2.0 * unit};
+    return {"positive",        value, least, kAnything, least + 0.25 * unit, least + 4.0 * unit, least + 0.5 * unit,
+            least + 2.0 * unit};
 }
 
 int write_report(const Options& options) {
+    if (options.output.empty()) throw UsageError("-o needs the name of a file");
     require_other_file(options.output, {options.fit, options.data, options.check});
     report::Gathered gathered;
     gathered.fit = read_fit(options.fit);
     gathered.fit_name = options.fit;
-    gathered.title = options.title;
+    const bool is_blank = options.title.find_first_not_of(" \t\r\n") == std::string::npos;
+    if (!is_blank) gathered.title = options.title;
     const FitFile& fit = gathered.fit;
     gathered.selection = report::select(fit);
     for (const Index h : gathered.selection.priors) {

@@ -158,14 +158,23 @@ Json variables_of(const Gathered& gathered) {
     return list;
 }
 
-Matrix correlations_of(const Gathered& gathered) {
+// The upper triangle, row by row: in double precision while there is room, since a line far from the origin is a small
+// difference of large numbers.
+std::string correlations_of(const Gathered& gathered) {
+    constexpr Index kMostInDouble = 150;
     std::vector<Index> chosen;
     for (const Index v : gathered.selection.correlated) {
         chosen.push_back(gathered.selection.variables[static_cast<std::size_t>(v)]);
     }
     const Matrix covariance = gathered.fit.posterior.covariance_of(chosen, Method::linear_response);
-    const Vector inverse = covariance.diagonal().cwiseSqrt().cwiseInverse();
-    return inverse.asDiagonal() * covariance * inverse.asDiagonal();
+    const Index size = covariance.rows();
+    const Vector sds = covariance.diagonal().cwiseSqrt();
+    Matrix triangle(1, size * (size + 1) / 2);
+    Index next = 0;
+    for (Index i = 0; i < size; ++i) {
+        for (Index j = i; j < size; ++j) triangle(0, next++) = i == j ? 1.0 : covariance(i, j) / (sds[i] * sds[j]);
+    }
+    return size <= kMostInDouble ? double_precision(triangle) : single_precision(triangle);
 }
 
 Json priors_of(const Gathered& gathered) {
@@ -174,7 +183,10 @@ Json priors_of(const Gathered& gathered) {
         const PriorRange& range = gathered.priors[h];
         Json json;
         json["name"] = gathered.fit.posterior.hyperparameters[static_cast<std::size_t>(gathered.selection.priors[h])];
+        json["kind"] = range.kind;
         json["value"] = number(range.value);
+        json["least"] = number(range.least);
+        json["most"] = number(range.most);
         json["low"] = number(range.low);
         json["high"] = number(range.high);
         json["trusted_low"] = number(range.trusted_low);
@@ -258,16 +270,43 @@ Json pairs_of(const DataPicture& picture) {
     return json;
 }
 
-std::vector<Index> furthest(const Vector& distances) {
-    std::vector<Index> order(static_cast<std::size_t>(distances.size()));
+std::vector<Index> furthest(const AskedRows& rows) {
+    std::vector<Index> order(static_cast<std::size_t>(rows.distances.size()));
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return distances[a] > distances[b]; });
-    order.resize(std::min(order.size(), kMostTop));
+    std::stable_sort(order.begin(), order.end(),
+                     [&](Index a, Index b) { return rows.distances[a] > rows.distances[b]; });
+    order.resize(std::min(static_cast<std::size_t>(rows.most_influential), kMostTop));
     return order;
 }
 
-Json rows_of(const std::optional<AskedRows>& rows) {
+// The inverse of each variable's sd; nothing of what is held.
+Vector inverse_sds(const Gathered& gathered) {
+    const std::vector<Posterior::Row> shown = gathered.fit.posterior.summary(gathered.selection.variables, kLevel);
+    Vector inverse = Vector::Zero(static_cast<Index>(shown.size()));
+    for (std::size_t v = 0; v < shown.size(); ++v) {
+        if (shown[v].sd > 0.0) inverse[static_cast<Index>(v)] = 1.0 / shown[v].sd;
+    }
+    return inverse;
+}
+
+// How far the values of each input reach: its unit, whatever the data's.
+Vector reaches(const Matrix& values) {
+    Vector reach = values.colwise().maxCoeff() - values.colwise().minCoeff();
+    for (double& one : reach) one = one > 0.0 && std::isfinite(one) ? one : 1.0;
+    return reach;
+}
+
+// Derivatives go without units, in posterior sds for a step as long as the rows reach, so that single precision is
+// enough for any data.
+Json rows_of(const Gathered& gathered) {
+    const std::optional<AskedRows>& rows = gathered.rows;
     if (!rows) return {};
+    const Vector inverse = inverse_sds(gathered);
+    const Vector reach = reaches(rows->values);
+    Matrix leverage = rows->leverage;
+    for (Index v = 0; v < inverse.size(); ++v) {
+        for (Index i = 0; i < reach.size(); ++i) leverage.col(v * reach.size() + i) *= inverse[v] * reach[i];
+    }
     Json json;
     json["inputs"] = rows->inputs;
     json["all"] = rows->all;
@@ -275,10 +314,11 @@ Json rows_of(const std::optional<AskedRows>& rows) {
     json["values"] = double_precision(rows->values);
     json["weights"] = rows->weights ? numbers(*rows->weights) : Json();
     if (rows->columns.size() > 0) json["columns"] = double_precision(rows->columns);
-    json["leverage"] = single_precision(rows->leverage);
-    json["case"] = single_precision(rows->case_weights);
+    json["reach"] = numbers(reach);
+    json["leverage"] = single_precision(leverage);
+    json["case"] = single_precision(rows->case_weights * inverse.asDiagonal());
     json["distance"] = numbers(rows->distances);
-    json["top"] = furthest(rows->distances);
+    json["top"] = furthest(*rows);
     return json;
 }
 
@@ -302,7 +342,7 @@ Json contents_of(const Gathered& gathered) {
     json["variables"] = variables_of(gathered);
     json["variables_left_out"] = gathered.selection.variables_left_out;
     json["correlated"] = gathered.selection.correlated;
-    if (has_response) json["correlations"] = single_precision(correlations_of(gathered));
+    if (has_response) json["correlations"] = correlations_of(gathered);
     json["priors"] = priors_of(gathered);
     json["priors_left_out"] = gathered.selection.priors_left_out;
     if (has_response) json["sensitivities"] = double_precision(sensitivities_of(gathered));
@@ -312,7 +352,7 @@ Json contents_of(const Gathered& gathered) {
     json["pairs"] = pairs_of(picture);
     const bool has_points = picture.points.size() > 0 && !(gathered.rows && gathered.rows->all);
     json["points"] = has_points ? Json{{"values", single_precision(picture.points)}} : Json();
-    json["rows"] = rows_of(gathered.rows);
+    json["rows"] = rows_of(gathered);
     return json;
 }
 

@@ -16,7 +16,10 @@ namespace lrvb::report {
 
 /// A number of the prior, how far it can be moved, and how far its linear response can be trusted.
 struct PriorRange {
+    std::string kind;  // "location", "off_diagonal" or "positive": a location can be anything, and steps are even
     double value = 0.0;
+    double least = 0.0;  // what it must exceed, and stay below; infinite where nothing bounds it
+    double most = 0.0;
     double low = 0.0;
     double high = 0.0;
     double trusted_low = 0.0;
@@ -61,6 +64,7 @@ struct AskedRows {
     Matrix leverage;      // rows × (variables × inputs), inputs running fastest
     Matrix case_weights;  // rows × variables
     Vector distances;
+    Index most_influential = 0;  // so many of them are the furthest of all rows
 };
 
 struct Gathered {

@@ -7,7 +7,8 @@ namespace lrvb::report {
 namespace {
 
 constexpr Index kMostSensitivities = 40'000;
-constexpr Index kMostCorrelated = 300;
+constexpr Index kFewestPriors = 12;
+constexpr Index kMostCorrelated = 450;
 constexpr Index kMostRows = 2000;
 constexpr Index kMostRowNumbers = 120'000;
 
@@ -57,6 +58,11 @@ Selection select(const FitFile& fit) {
         std::erase_if(selection.variables, [&](Index v) { return is_off_diagonal(fit, variable_name(v)); });
     }
     if (too_many()) {
+        const Index fitting = kMostSensitivities / static_cast<Index>(selection.variables.size());
+        const Index kept = std::min(static_cast<Index>(selection.priors.size()), std::max(kFewestPriors, fitting));
+        selection.priors.resize(static_cast<std::size_t>(kept));
+    }
+    if (too_many()) {
         const Index fitting = kMostSensitivities / static_cast<Index>(selection.priors.size());
         selection.variables.resize(static_cast<std::size_t>(std::max<Index>(1, fitting)));
     }
@@ -77,9 +83,10 @@ Selection select(const FitFile& fit) {
     return selection;
 }
 
-Index most_rows(const Selection& selection, Index inputs) {
+Index most_rows(const Selection& selection, Index inputs, Index columns) {
     const auto variables = static_cast<Index>(selection.variables.size());
-    return std::clamp<Index>(kMostRowNumbers / (variables * (inputs + 1)), 1, kMostRows);
+    const Index numbers = variables * (inputs + 1) + 2 * (inputs + columns);  // the last are in double precision
+    return std::clamp<Index>(kMostRowNumbers / numbers, 1, kMostRows);
 }
 
 }  // namespace lrvb::report

@@ -23,10 +23,11 @@ struct Selection {
 /// An entry off the diagonal of a mixture's matrix, as "Sigma[1,2,3]" and "variance[2,3]" are.
 bool is_off_diagonal(const FitFile& fit, const std::string& name);
 
-/// Where there are too many of them, first the entries off the diagonal of matrices are left out, then the last.
+/// Where there are too many of them, first the entries off the diagonal of matrices are left out, then the last numbers
+/// of the prior, then the last variables.
 Selection select(const FitFile& fit);
 
-/// Rows that can be asked about so many variables, by so many numbers each.
-Index most_rows(const Selection& selection, Index inputs);
+/// Rows that can be asked about the variables, of so many numbers that can be moved and so many beside them.
+Index most_rows(const Selection& selection, Index inputs, Index columns);
 
 }  // namespace lrvb::report

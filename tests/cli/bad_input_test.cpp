@@ -132,6 +132,13 @@ std::vector<BadInput> cases() {
         {"ReportWithOtherData", "x,y\n1,2\n2,1\n", "lrvb report good.json bad.csv", 1, {"bad.csv", "other numbers"}},
         fails("ReportWithMissingCheck", "report good.json --check nowhere.json", {"nowhere.json", "No such file"}),
         fails("ReportWithACsvAsCheck", "report good.json --check good.csv", {"good.csv", "no check", "lrvb check"}),
+        {"ReportWithACheckOfNothing",
+         R"({"verdict": "ok", "message": "fine", "method": "mh", "k_hat": null, "r_hat": 1, "ess": 9, "draws": 9, )"
+         R"("seed": 1, "variables": []})",
+         "lrvb report good.json --check bad.csv",
+         1,
+         {"bad.csv", "no check", "variables", "lrvb check"}},
+        usage("ReportWithoutAName", "report good.json -o ''", {"-o", "name"}),
         fails("ReportWithAFitAsCheck", "report good.json --check good.json", {"good.json", "no check", "lrvb check"}),
         {"ReportWithCheckOfOtherVariables",
          kGood,

@@ -152,9 +152,14 @@ export class Browser {
     await this.settle();
   }
 
-  async press(...keys) {
+  /** Presses keys, one after the other. */
+  async key(...keys) {
     const actions = keys.flatMap((value) => [{type: 'keyDown', value}, {type: 'keyUp', value}]);
     await this.ask('/actions', {actions: [{type: 'key', id: 'keyboard', actions}]});
+  }
+
+  async press(...keys) {
+    await this.key(...keys);
     await this.settle();
   }
 

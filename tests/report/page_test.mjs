@@ -3,13 +3,16 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
 import {Mixture} from '../../src/report/web/mixture.js';
-import {decode, fixed, normalQuantile, rounded, significant} from '../../src/report/web/numbers.js';
+import {decode, fixed, listed, normalQuantile, rounded, sentence, significant, typed} from '../../src/report/web/numbers.js';
+import {harmless} from '../../src/report/web/names.js';
 import {Posterior, noChange, partsOf} from '../../src/report/web/posterior.js';
 import {Regression} from '../../src/report/web/regression.js';
 import {asCsv, asMarkdown, compare} from '../../src/report/web/table.js';
 import {doubts} from '../../src/report/web/trust.js';
 
 const base64 = (numbers, Type = Float64Array) => Buffer.from(Type.from(numbers).buffer).toString('base64');
+// The upper triangle of a matrix, row by row.
+const triangle = (size, entry) => base64(Array.from({length: size}, (_, i) => Array.from({length: size - i}, (_, j) => entry(i, i + j))).flat());
 const close = (a, b, tolerance) => assert.ok(Math.abs(a - b) <= tolerance, `${a} is not ${b}`);
 
 // Two components, some of whose variables hang together.
@@ -23,8 +26,7 @@ function contents() {
     {name: 'sigma[2]', mean: 1.1, sd: 0.05},
   ];
   const size = variables.length;
-  const correlations = Array.from({length: size * size}, (_, at) => {
-    const [i, j] = [Math.floor(at / size), at % size];
+  const correlations = triangle(size, (i, j) => {
     if (i === j) return 1;
     if (i < 2 && j < 2) return -1;
     return 0.05 * (((i + 1) * (j + 1)) % 4);
@@ -33,7 +35,7 @@ function contents() {
     model: {kind: 'mixture', components: 2, columns: ['x'], covariance: 'univariate'},
     variables,
     correlated: variables.map((_, v) => v),
-    correlations: base64(correlations),
+    correlations,
     priors: [
       {name: 'alpha', value: 1, trusted_low: 0.5, trusted_high: 2},
       {name: 'rate', value: 0.1, trusted_low: 0.05, trusted_high: 0.2},
@@ -46,8 +48,9 @@ function contents() {
       row: [3, 4],
       values: base64([0.5, -1.2]),
       weights: [1, 2],
-      leverage: base64(Array.from({length: 2 * size}, (_, i) => 0.001 * (i + 1)), Float32Array),
-      case: base64(Array.from({length: 2 * size}, (_, i) => 0.001 * (i - 3)), Float32Array),
+      reach: [2],
+      leverage: base64(Array.from({length: 2 * size}, (_, i) => 0.03 * (i + 1)), Float32Array),
+      case: base64(Array.from({length: 2 * size}, (_, i) => 0.02 * (i - 3)), Float32Array),
       distance: [0.1, 0.2],
       top: [1, 0],
     },
@@ -67,6 +70,11 @@ test('numbers have as many digits as their sd is worth', () => {
   assert.equal(rounded(null, 1), 'NA');
   assert.equal(significant(0.000012345), '1.23e\u22125');
   assert.equal(fixed(-1e-9, 3), '0.000');
+  assert.equal(rounded(1600000000.123, 0.05), '1600000000.123');
+  assert.equal(typed(1600000000.12345, 2), '1600000000.12345');
+  assert.equal(typed(0.1, 0.375), '0.1');
+  assert.equal(listed(['a', 'b', 'c', 'd', 'e']), 'a, b, c and 2 more');
+  assert.equal(sentence('it holds.. '), 'It holds.');
 });
 
 test('normal quantiles', () => {
@@ -90,7 +98,7 @@ test('shifts add up: priors, a dropped row, one counted twice and moved', () => 
   const shifts = posterior.shifts(change);
   for (let v = 0; v < 6; ++v) {
     const expected =
-      posterior.sensitivity(v, 1) * 0.2 - posterior.caseWeight(0, v) + 2 * posterior.caseWeight(1, v) + posterior.leverageOf(1, v, 0) * 0.2;
+      posterior.sensitivity(v, 1) * 0.2 - posterior.caseWeight(0, v) + 2 * posterior.caseWeight(1, v) + 2 * posterior.leverageOf(1, v, 0) * 0.2;
     close(shifts[v], expected, 1e-15);
   }
   assert.deepEqual([...posterior.shifts(noChange())], [0, 0, 0, 0, 0, 0]);
@@ -133,7 +141,7 @@ test('the same of a covariance matrix', () => {
     sd: 0.02 * (v + 1),
   }));
   own.correlated = [0, 1, 2, 3, 4];
-  own.correlations = base64(Array.from({length: 25}, (_, at) => (at % 6 === 0 ? 1 : 0.1)));
+  own.correlations = triangle(5, (i, j) => (i === j ? 1 : 0.1));
   own.sensitivities = base64(Array(10).fill(0));
   own.components = {pi: [1], mu: [[0, 0]], sigma: [[[1, 0], [0, 1]]]};
   own.rows = null;
@@ -174,14 +182,15 @@ test('a regression line, its band, and what is left for it', () => {
     model: {kind: 'regression', response: 'y', slopes: ['a', 'b'], centre: [10, -1]},
     variables: [['intercept', 3], ['beta[a]', 0.5], ['beta[b]', -2]].map(([name, mean], v) => ({name, mean, sd: [2, 0.2, 0.3][v]})),
     correlated: [0, 1, 2],
-    correlations: base64([1, -0.9, 0.1, -0.9, 1, 0, 0.1, 0, 1]),
-    rows: {inputs: ['y'], row: [1], values: base64([9]), columns: base64([12, 4]), leverage: base64([0, 0, 0]), case: base64([0, 0, 0]), distance: [0], top: [0]},
+    correlations: base64([1, -0.9, 0.1, 1, 0, 1]),
+    rows: {inputs: ['y'], all: true, row: [1], reach: [1], values: base64([9]), columns: base64([12, 4]), leverage: base64([0.2, 0.03, -0.1]), case: base64([0, 0, 0]), distance: [0], top: [0]},
   };
   const posterior = new Posterior(own);
   const regression = new Regression(own, posterior);
   assert.equal(regression.fitted(posterior.means, 0), 3 + 6 - 8);
   assert.equal(regression.line(posterior.means, 0, 12), 3 + 6 + 2);
   assert.equal(regression.partial(posterior.means, 0, 0, 9), 9 + 2 * 5);
+  close(regression.hat(0), 0.2 * 2 + 12 * 0.03 * 0.2 - 4 * 0.1 * 0.3, 1e-12);
   // Var(α + 12 β_a − β_b), term by term.
   const variance = 4 + 144 * 0.04 + 0.09 + 2 * 12 * -0.9 * 2 * 0.2 - 2 * 0.1 * 2 * 0.3;
   close(regression.lineSd(0, 12), Math.sqrt(variance), 1e-12);
@@ -194,7 +203,7 @@ test('small changes are trusted; large shifts, far priors and long steps are not
   const reasons = (edit) => {
     const change = noChange();
     edit(change);
-    return doubts(posterior, mixture, change, posterior.shifts(change));
+    return doubts(posterior, mixture, change);
   };
   assert.deepEqual(reasons((change) => change.priors.set(0, 1.2)), []);
   assert.match(reasons((change) => change.priors.set(1, 0.21))[0], /^rate is far/);
@@ -212,6 +221,10 @@ test('tables are copied with names as they are', () => {
   const variables = [{name: 'beta[a,"b"]', mean: 0.1 + 0.2}, {name: 'x|<b>', mean: -1}];
   assert.equal(asCsv(columns, variables), 'variable,mean\n"beta[a,""b""]",0.30000000000000004\nx|<b>,-1\n');
   assert.match(asMarkdown(columns, variables), /\| x\\\|\\<b\\> \| -1\.0 \|/);
+});
+
+test('text that turns the text around it is replaced', () => {
+  assert.deepEqual(harmless({a: ['x\u202ey', [1, 2]], b: null, c: {d: 'z\u0000'}}), {a: ['x\ufffdy', [1, 2]], b: null, c: {d: 'z\ufffd'}});
 });
 
 test('sorting puts numbers in order and what is missing last', () => {

@@ -1,7 +1,7 @@
 import {element} from './dom.js';
 import {significant} from './numbers.js';
 
-export function about({program, fit_file: file, model, outcome, data}) {
+export function about({program, fit_file: file, model, outcome, data, correction}) {
   const facts = [
     ['Fit', `${file}, by lrvb ${program}`],
     ['Data', data.name],
@@ -9,14 +9,17 @@ export function about({program, fit_file: file, model, outcome, data}) {
     ['Bound', significant(outcome.bound, 8)],
     ['Seed', `${outcome.seed}${outcome.restarts > 1 ? `, the best of ${outcome.restarts} starts` : ''}`],
   ];
+  const moments = correction
+    ? 'Means, sds and correlations by draws of the exact posterior; leverage and sensitivities'
+    : 'Means by mean-field variational Bayes; sds, correlations, leverage and sensitivities';
   return element(
     'footer',
     {},
-    element('dl', {}, facts.flatMap(([term, text]) => [element('dt', {}, term), element('dd', {}, text)])),
+    element('dl', {}, facts.flatMap(([term, text]) => [element('dt', {}, term), element('dd', {dir: 'auto'}, text)])),
     element(
       'p',
       {},
-      'Means by mean-field variational Bayes; sds, correlations, leverage and sensitivities by linear response (Giordano and Broderick, 2014): Σ̂ = (I − VH)⁻¹V, the derivative of the fitted means. The whole report is in this file.',
+      `${moments} by linear response (Giordano and Broderick, 2014): Σ̂ = (I − VH)⁻¹V, the derivative of the fitted means. The whole report is in this file.`,
     ),
   );
 }

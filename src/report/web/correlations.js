@@ -1,7 +1,8 @@
-import {choice, element, legend} from './dom.js';
-import {fixed} from './numbers.js';
+import {choice, copyButtons, element, legend} from './dom.js';
+import {exact, fixed} from './numbers.js';
 import {Plot, dataSets, mark} from './plot.js';
 import {partsOf} from './posterior.js';
+import {csvText} from './table.js';
 
 const AT_ONCE = 32;
 const WITH_NUMBERS = 10; // variables whose cells still have room for a number
@@ -10,12 +11,13 @@ const WITH_NUMBERS = 10; // variables whose cells still have room for a number
 export function correlations(contents, posterior) {
   const groups = groupsOf(contents, posterior);
   const plot = heatMap();
+  let shown = [];
   const show = (group) => {
     const chosen = group.variables;
     const names = chosen.map((v) => posterior.variables[v].name);
     const cells = chosen.flatMap((a, i) =>
       chosen.map((b, j) => {
-        const r = posterior.covariance(a, b) / (posterior.sd(a) * posterior.sd(b));
+        const r = posterior.correlation(a, b);
         const size = Math.min(1, Math.abs(r));
         return {
           a: names[i],
@@ -23,19 +25,22 @@ export function correlations(contents, posterior) {
           size,
           colour: r < 0 ? 'var(--negative)' : 'var(--positive)',
           text: chosen.length <= WITH_NUMBERS ? fixed(r, 2) : '',
-          ink: size > 0.55 ? 'var(--on-colour)' : 'var(--ink)',
           tip: `${names[i]} and ${names[j]}: ${fixed(r, 3)}`,
         };
       }),
     );
     plot.show({cells}, {names});
+    shown = [['variable', ...names], ...chosen.map((a, i) => [names[i], ...chosen.map((b) => exact(posterior.correlation(a, b)))])];
   };
   show(groups[0]);
+  const left = posterior.variables.filter(({sd}) => sd > 0).length - posterior.correlated.length;
   const options = groups.map(({title}, g) => [g, title]);
   return [
     element('p', {}, 'Mean field takes all of these between its blocks to be zero. Point at a cell for its value.'),
     groups.length > 1 && element('div', {class: 'choices'}, choice('Show', options, 0, (g) => show(groups[Number(g)]))),
     plot.figure,
+    copyButtons({CSV: () => csvText(shown)}),
+    left > 0 && element('p', {class: 'note'}, `The correlations of ${left} more were left out for size: lrvb covariance has them.`),
   ];
 }
 
@@ -45,7 +50,7 @@ function heatMap() {
   return new Plot({
     id: 'heat-map',
     caption: 'Posterior correlations',
-    description: 'Heat map of the posterior correlations of the parameters, by linear response',
+    description: 'Heat map of the posterior correlations of the parameters; the button below copies them as a table',
     extra: [legend([['positive', 'block', 'var(--positive)'], ['negative', 'block', 'var(--negative)']])],
     spec: {
       signals: [
@@ -62,7 +67,7 @@ function heatMap() {
           y: {scale: 'y', field: 'a'},
           height: {scale: 'y', band: 1, offset: -1},
           fill: {field: 'colour'},
-          fillOpacity: {field: 'size'},
+          fillOpacity: {signal: '0.65 * datum.size'}, // so that numbers can be read on it
           stroke: {value: 'var(--grid)'},
           tooltip: {field: 'tip'},
         }),
@@ -75,7 +80,7 @@ function heatMap() {
             align: {value: 'center'},
             baseline: {value: 'middle'},
             fontSize: {value: 11},
-            fill: {field: 'ink'},
+            fill: {value: 'var(--ink)'},
             text: {signal: "width > 420 ? datum.text : ''"},
           },
           {name: 'numberMarks', interactive: false},
@@ -98,7 +103,8 @@ function groupsOf({model}, posterior) {
     }
   };
   const part = (v) => partsOf(posterior.variables[v].name);
-  for (const kind of new Set(all.map((v) => part(v).kind))) add(kind, all.filter((v) => part(v).kind === kind));
+  const kinds = [...new Set(all.map((v) => part(v).kind))].sort((a, b) => Number(b === 'mu') - Number(a === 'mu'));
+  for (const kind of kinds) add(kind, all.filter((v) => part(v).kind === kind));
   for (let k = 1; k <= (model.components ?? 0); ++k) add(`component ${k}`, all.filter((v) => part(v).indices[0] === k));
   return groups;
 }

@@ -55,7 +55,7 @@ export function showTip(event, text) {
 }
 
 /** Text to the clipboard; also where the browser gives a page from a file no clipboard. */
-export async function copy(text) {
+async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
@@ -66,4 +66,17 @@ export async function copy(text) {
     document.execCommand('copy');
     area.remove();
   }
+}
+
+/** A button for each format, { CSV: () => text }, and a word that it was done. */
+export function copyButtons(formats) {
+  const said = element('span', {role: 'status', class: 'said'});
+  const buttons = Object.entries(formats).map(([name, text]) => {
+    const click = async () => {
+      await copy(text());
+      said.textContent = `Copied as ${name}.`;
+    };
+    return element('button', {type: 'button', 'data-copy': name, click}, `Copy as ${name}`);
+  });
+  return element('div', {class: 'buttons'}, buttons, said);
 }

@@ -1,13 +1,14 @@
 import {choice, element, legend} from './dom.js';
-import {fixed, grouped, significant} from './numbers.js';
+import {fixed, significant} from './numbers.js';
 import {Plot, across, colourOf, dataSets, domainSignal, dots, extent, linear, up} from './plot.js';
 import {partsOf} from './posterior.js';
 import {Regression} from './regression.js';
 
-const WIDE = 8; // variables that the table gives a column each, and the legend a colour
+const WIDE = 7; // variables that the table gives a column each, and the legend a colour
 
 /** Leverage by location, as in the paper's second figure, and the rows that hold up the answer. */
 export function influence(contents, posterior, onMove) {
+  if (!posterior.moves) return element('p', {class: 'note'}, 'All parameters were held fixed: no row moves them.');
   const views = contents.model.kind === 'mixture' ? mixtureViews(contents, posterior) : regressionViews(contents, posterior);
   const plot = leveragePlot();
   const key = element('div');
@@ -34,7 +35,7 @@ export function influence(contents, posterior, onMove) {
       'p',
       {},
       `How much a posterior mean moves when a row’s ${contents.model.kind === 'mixture' ? 'value' : 'response'} moves by one unit, by where the row lies.`,
-      rows.all ? '' : ` ${grouped(rows.row.length)} of ${grouped(contents.data.rows)} rows are shown: the most influential, and others evenly spaced.`,
+      ` ${posterior.note}`,
     ),
     options.length > 1 && element('div', {class: 'choices'}, choice('Leverage on', options, 0, (i) => show(views[Number(i)]))),
     plot.figure,

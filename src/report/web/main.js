@@ -4,12 +4,13 @@ import {element, section} from './dom.js';
 import {influence} from './influence.js';
 import {MixturePicture} from './mixture_picture.js';
 import {MoveIt} from './move.js';
+import {harmless} from './names.js';
 import {parameters} from './parameters.js';
 import {Posterior} from './posterior.js';
 import {RegressionPicture} from './regression_picture.js';
 import {heading} from './verdict.js';
 
-const contents = JSON.parse(document.getElementById('contents').textContent);
+const contents = harmless(JSON.parse(document.getElementById('contents').textContent));
 const posterior = new Posterior(contents);
 
 /** The picture of the model over its data; a regression without its rows has none. */
@@ -18,42 +19,45 @@ function picture(options) {
   return posterior.rows ? new RegressionPicture(contents, posterior, options) : null;
 }
 
+const note = (text) => element('p', {class: 'note'}, text);
 const withoutData = 'This report was made without the data: give them to lrvb report after the fit.';
 const withoutResponse = 'The fit did not converge to a maximum, so there is no linear response: no error bars that hold, and nothing that could be moved.';
+const withoutMoves = 'All parameters were held fixed: nothing moves.';
 
-function sections() {
-  const result = [];
-  const data = picture({prefix: 'data'});
-  const title = contents.model.kind === 'mixture' && !contents.histograms ? 'The fit' : 'The data and the fit';
-  result.push(section('data', title, data ? data.element : element('p', {class: 'note'}, withoutData)));
-  result.push(section('parameters', 'The parameters', parameters(contents)));
-  if (!contents.response) {
-    result.push(section('move', 'Move it', element('p', {class: 'note'}, withoutResponse)));
-    return result;
-  }
-  if (posterior.correlated.length > 1) {
-    result.push(section('correlations', 'The correlations', correlations(contents, posterior)));
-  }
-  const move = new MoveIt(contents, posterior, picture);
-  const rows = posterior.rows
-    ? influence(contents, posterior, (n) => {
-        move.select(n);
-        document.getElementById('move').scrollIntoView();
-        move.focusRow();
-      })
-    : element('p', {class: 'note'}, withoutData);
-  result.push(section('influence', 'The influence', rows));
-  result.push(section('move', 'Move it', move.element));
-  return result;
+let move = null;
+
+function moveSection() {
+  if (!contents.response) return note(withoutResponse);
+  if (!posterior.moves) return note(withoutMoves);
+  move = new MoveIt(contents, posterior, picture);
+  return move.element;
 }
 
+function moveRow(n) {
+  move.select(n);
+  document.getElementById('move').scrollIntoView();
+  move.focusRow();
+}
+
+const SECTIONS = [
+  ['data', contents.model.kind === 'mixture' && !contents.histograms ? 'The fit' : 'The data and the fit', () => picture({prefix: 'data'})?.element ?? note(withoutData)],
+  ['parameters', 'The parameters', () => parameters(contents)],
+  contents.response && posterior.correlated.length > 1 && ['correlations', 'The correlations', () => correlations(contents, posterior)],
+  contents.response && ['influence', 'The influence', () => (posterior.rows ? influence(contents, posterior, moveRow) : note(withoutData))],
+  ['move', 'Move it', moveSection],
+].filter(Boolean);
+
 const main = document.getElementById('report');
-const all = sections();
-const links = all.map((one) => element('li', {}, element('a', {href: `#${one.id}`}, one.querySelector('h2').textContent)));
-main.append(
-  ...heading(contents),
-  element('nav', {'aria-label': 'Sections'}, element('ul', {}, links)),
-  ...all,
-  about(contents),
-);
+const links = SECTIONS.map(([id, title]) => element('li', {}, element('a', {href: `#${id}`}, title)));
+main.append(...heading(contents), element('nav', {'aria-label': 'Sections'}, element('ul', {}, links)));
+for (const [id, title, build] of SECTIONS) {
+  // A fault in one section must not take the verdict and the others with it.
+  try {
+    main.append(section(id, title, build()));
+  } catch (error) {
+    console.error(error);
+    main.append(section(id, title, note('This section could not be drawn.')));
+  }
+}
+main.append(about(contents));
 document.documentElement.dataset.ready = 'true';

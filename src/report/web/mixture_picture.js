@@ -1,7 +1,7 @@
 import {choice, element, legend} from './dom.js';
 import {Mixture} from './mixture.js';
 import {decode, grouped, normalQuantile, percent, significant} from './numbers.js';
-import {Plot, across, band, colourOf, curve, curves, dashOf, dataSets, domainSignal, dots, extent, linear, mark, up} from './plot.js';
+import {Plot, across, area, colourOf, curve, curves, dashOf, dataSets, domainSignal, dots, extent, linear, mark, up} from './plot.js';
 import {RowMarks} from './row_marks.js';
 
 const GRID = 240;
@@ -24,7 +24,8 @@ export class MixturePicture {
     this.points = pointsOf(contents, posterior);
 
     this.holder = element('div', {class: 'pictures'});
-    this.element = element('div', {}, this.columns.length > 1 && this.choices(), this.holder);
+    this.note = element('p', {class: 'note'});
+    this.element = element('div', {}, this.columns.length > 1 && this.choices(), this.holder, this.note);
     this.marks = this.movable ? new RowMarks(posterior, {onSelect, onDrag}) : null;
     this.density = this.densityPlot(prefix);
     this.scatter = this.columns.length > 1 ? this.scatterPlot(prefix) : null;
@@ -62,7 +63,8 @@ export class MixturePicture {
 
   densityPlot(prefix) {
     const entries = [['rows', 'block', 'var(--bar)'], ['density', 'line', 'var(--ink)']];
-    if (this.contents.response) entries.push([`its ${percent(this.contents.level)} posterior band`, 'block', 'var(--band)']);
+    const band = `its ${percent(this.contents.level)} posterior band${this.movable ? ', as wide as fitted' : ''}`;
+    if (this.contents.response) entries.push([band, 'block', 'var(--band)']);
     if (this.movable) entries.push(['before', 'dashed', 'var(--muted)']);
     if (this.contents.histograms === null) entries.shift();
     const plot = new Plot({
@@ -85,7 +87,7 @@ export class MixturePicture {
             fill: {value: 'var(--bar)'},
             tooltip: {field: 'tip'},
           }),
-          band('band'),
+          area('band'),
           curve('before', 'var(--muted)', 1.5, [5, 4]),
           curves('parts', 'k'),
           curve('total', 'var(--ink)', 1.5),
@@ -102,7 +104,7 @@ export class MixturePicture {
     const {contents, posterior, mixture} = this;
     const histogram = contents.histograms?.[p] ?? null;
     const domain = this.domain(p);
-    const xs = Array.from({length: GRID}, (_, i) => domain[0] + ((domain[1] - domain[0]) * i) / (GRID - 1));
+    const xs = this.grid(p, domain);
     const {parts, total} = mixture.densities(this.moved ?? posterior.means, p, xs);
     const before = mixture.densities(posterior.means, p, xs).total;
     const z = normalQuantile(0.5 + contents.level / 2);
@@ -111,6 +113,7 @@ export class MixturePicture {
     const spread = sds ? xs.map((x, i) => ({x, low: Math.max(0, total[i] - z * sds[i]), high: total[i] + z * sds[i]})) : [];
     const highest = Math.max(...before, ...spread.map(({high}) => high), ...bins.map(({density}) => density));
     const through = (ys) => xs.map((x, i) => ({x, y: ys[i]}));
+    this.note.textContent = this.uncorrelated(p) ? 'Not all correlations found room in this report: the band takes those that did not to be zero.' : '';
     this.density.show(
       {
         bins,
@@ -120,10 +123,20 @@ export class MixturePicture {
         parts: parts.flatMap((ys, k) =>
           xs.map((x, i) => ({x, y: ys[i], k, colour: colourOf(k), dash: dashOf(k), width: 5})).filter(({y}) => y > 2e-3 * highest),
         ),
-        ...(this.movable && {rows: this.marks.tuples(this.change, this.selected, p)}),
+        ...this.rowsIfChanged(p, p),
       },
       {xDomain: domain, yDomain: [0, highest * 1.05], title: this.columns[p]},
     );
+  }
+
+  /** Even steps, and finer ones about each component, however narrow it is. */
+  grid(p, domain) {
+    const xs = Array.from({length: GRID}, (_, i) => domain[0] + ((domain[1] - domain[0]) * i) / (GRID - 1));
+    for (const {mean, covariance} of this.mixture.components(this.posterior.means)) {
+      const sd = Math.sqrt(covariance[p][p]);
+      for (let z = -4; z <= 4; z += 0.25) xs.push(mean[p] + z * sd);
+    }
+    return xs.filter((x) => x >= domain[0] && x <= domain[1]).sort((a, b) => a - b);
   }
 
   /** They do not move: computed once for each column. */
@@ -198,6 +211,9 @@ export class MixturePicture {
     }));
     const points = this.movable && this.points?.all ? [] : this.points?.of(p, q) ?? [];
     const cells = points.length === 0 && !this.points ? cellsOf(this.contents.pairs, p, q) : [];
+    const binned = this.contents.pairs?.columns ?? 0;
+    const unseen = binned > 0 && Math.max(p, q) >= binned;
+    this.note.textContent = unseen ? `Rows are drawn for pairs of the first ${binned} columns.` : '';
     this.scatter.show(
       {
         cells,
@@ -205,7 +221,7 @@ export class MixturePicture {
         ellipses,
         centres,
         before: outlines(before, () => ({colour: 'var(--muted)', dash: [5, 4], width: 1.25})),
-        ...(this.movable && {rows: this.marks.tuples(this.change, this.selected, p, q)}),
+        ...this.rowsIfChanged(p, q),
       },
       {
         xDomain: this.domain(p),
@@ -214,6 +230,15 @@ export class MixturePicture {
         up: this.columns[q],
       },
     );
+  }
+
+  /** The rows for `show`; nothing where they are as they were drawn, since they are many. */
+  rowsIfChanged(p, q) {
+    if (!this.movable) return {};
+    const state = JSON.stringify([p, q, this.isDensity, this.selected, [...(this.change?.rows ?? [])]]);
+    if (state === this.drawnRows) return {};
+    this.drawnRows = state;
+    return {rows: this.marks.tuples(this.change, this.selected, p, q)};
   }
 
   // --- both -----------------------------------------------------------------------------------------------------
@@ -229,6 +254,15 @@ export class MixturePicture {
       }),
       0,
     );
+  }
+
+  /** Does the band lack correlations of what it depends on? */
+  uncorrelated(p) {
+    if (!this.contents.response) return false;
+    return this.mixture.parts.some(({kind, p: a, q: b}, v) => {
+      const matters = kind === 'pi' || (a === p && b === p);
+      return matters && this.posterior.sd(v) > 0 && !this.posterior.places.has(v);
+    });
   }
 
   componentEntries(swatch) {

@@ -1,10 +1,13 @@
 import {element} from './dom.js';
-import {fixed, plural, rounded} from './numbers.js';
+import {fixed, plural, rounded, significant} from './numbers.js';
 import {Mixture} from './mixture.js';
 import {noChange, partsOf} from './posterior.js';
+import {Regression} from './regression.js';
 import {RowPanel} from './row_panel.js';
 import {PriorSlider} from './slider.js';
 import {TRUSTED_SHIFT, doubts} from './trust.js';
+
+const FOLDED = 12; // sliders of one kind, beyond which they are folded away
 
 /**
  * The linear response, live: sliders for the prior and rows that are dragged, dropped or counted twice move the means
@@ -14,7 +17,7 @@ export class MoveIt {
   constructor(contents, posterior, picture) {
     this.contents = contents;
     this.posterior = posterior;
-    this.mixture = contents.model.kind === 'mixture' ? new Mixture(contents, posterior) : null;
+    this.model = contents.model.kind === 'mixture' ? new Mixture(contents, posterior) : new Regression(contents, posterior);
     this.change = noChange();
     this.selected = null;
 
@@ -22,14 +25,14 @@ export class MoveIt {
       prefix: 'move',
       movable: true,
       onSelect: (n) => this.select(n),
-      onDrag: (n, inputs) => this.drag(n, inputs),
+      onDrag: (n, inputs) => this.drag(n, new Map([...inputs].map(([i, value]) => [i, Number(this.panel.shown(value, i))]))),
     });
     this.sliders = posterior.priors.map((prior, h) => new PriorSlider(prior, (value) => this.setPrior(h, value)));
     this.panel = posterior.rows
       ? new RowPanel(posterior, {
           onSelect: (n) => this.select(n),
           onTimes: (times) => this.editRow(this.selected, (row) => ({...row, times})),
-          onValue: (i, value) => this.drag(this.selected, new Map([[i, value]])),
+          onValue: (i, text) => this.typeValue(i, text),
           onPutBack: () => this.putBack(this.selected),
         })
       : null;
@@ -43,13 +46,6 @@ export class MoveIt {
   }
 
   layout() {
-    const isOff = ({name}) => {
-      const {indices} = partsOf(name);
-      return this.contents.model.kind === 'mixture' && indices.length === 2 && indices[0] !== indices[1];
-    };
-    const sliders = (wanted) => this.sliders.filter(({prior}) => isOff(prior) === wanted).map((slider) => slider.element);
-    const off = sliders(true);
-    const reset = element('button', {type: 'button', id: 'reset', click: () => this.reset()}, 'Undo all');
     return element(
       'div',
       {},
@@ -61,26 +57,13 @@ export class MoveIt {
       element(
         'div',
         {class: 'move'},
-        element(
-          'div',
-          {class: 'controls'},
-          this.panel?.element,
-          element(
-            'fieldset',
-            {id: 'prior-panel'},
-            element('legend', {}, 'The prior'),
-            sliders(false),
-            off.length > 0 && element('details', {}, element('summary', {}, `${off.length} entries off the diagonal`), off),
-            this.contents.priors_left_out > 0 &&
-              element('p', {class: 'note'}, `${this.contents.priors_left_out} more were left out for size: lrvb sensitivity has them.`),
-          ),
-        ),
+        element('div', {class: 'controls'}, this.panel?.element, this.priorPanel()),
         element(
           'div',
           {class: 'moved'},
           this.banner,
-          element('div', {class: 'buttons'}, reset, this.changes),
           this.picture?.element,
+          element('div', {class: 'changed'}, element('button', {type: 'button', id: 'reset', click: () => this.reset()}, 'Undo all'), this.changes),
           element(
             'div',
             {class: 'scroll tall', tabindex: '0', role: 'region', 'aria-label': 'Table of the moved means'},
@@ -93,6 +76,29 @@ export class MoveIt {
           ),
         ),
       ),
+    );
+  }
+
+  /** The sliders; those that are many of a kind, and those off the diagonal of a matrix, are folded away. */
+  priorPanel() {
+    const kinds = new Map();
+    for (const slider of this.sliders) {
+      const {name, kind} = slider.prior;
+      const title = kind === 'off_diagonal' ? 'off the diagonal' : partsOf(name).kind;
+      kinds.set(title, [...(kinds.get(title) ?? []), slider]);
+    }
+    const groups = [...kinds].map(([title, sliders]) => {
+      const elements = sliders.map((slider) => slider.element);
+      const folded = sliders.length > FOLDED || sliders[0].prior.kind === 'off_diagonal';
+      return folded ? element('details', {}, element('summary', {}, `${sliders.length} of ${title}`), elements) : elements;
+    });
+    const left = this.contents.priors_left_out;
+    return element(
+      'fieldset',
+      {id: 'prior-panel'},
+      element('legend', {}, 'The prior'),
+      groups,
+      left > 0 && element('p', {class: 'note'}, `${left} more were left out for size: lrvb sensitivity has them.`),
     );
   }
 
@@ -115,7 +121,7 @@ export class MoveIt {
   // --- what is changed ------------------------------------------------------------------------------------------
 
   setPrior(h, value) {
-    if (value === null || !Number.isFinite(value)) this.change.priors.delete(h);
+    if (value === this.posterior.priors[h].value || !Number.isFinite(value)) this.change.priors.delete(h);
     else this.change.priors.set(h, value);
     this.refresh();
   }
@@ -127,6 +133,12 @@ export class MoveIt {
 
   focusRow() {
     this.panel?.number.focus({preventScroll: true});
+  }
+
+  /** What is empty, or as it was shown, is the row's own value. */
+  typeValue(i, text) {
+    const own = this.posterior.value(this.selected, i);
+    this.drag(this.selected, new Map([[i, text === '' || text === this.panel.shown(own, i) ? own : Number(text)]]));
   }
 
   drag(n, inputs) {
@@ -164,16 +176,17 @@ export class MoveIt {
   refresh() {
     const shifts = this.posterior.shifts(this.change);
     const moved = shifts.map((shift, v) => this.posterior.means[v] + shift);
-    const reasons = doubts(this.posterior, this.mixture, this.change, shifts);
+    const reasons = doubts(this.posterior, this.model, this.change);
     this.showBanner(reasons, shifts);
     this.showChanges();
     this.showTable(shifts, moved);
     this.panel?.show(this.selected, this.change.rows.get(this.selected));
+    this.moved = moved;
     if (!this.picture || this.waiting) return;
     this.waiting = true; // however many events there are, one picture a frame
     requestAnimationFrame(() => {
       this.waiting = false;
-      this.picture.update(this.posterior.moved(this.change), this.change, this.selected);
+      this.picture.update(this.moved, this.change, this.selected);
     });
   }
 
@@ -185,7 +198,7 @@ export class MoveIt {
     this.banner.dataset.trust = nothing ? 'nothing' : reasons.length > 0 ? 'beyond' : 'within';
     const headline = {
       still: 'Nothing is changed yet.',
-      good: `Small enough to trust: no mean moves by more than ${fixed(largest, 3)} posterior sds.`,
+      good: `Small enough to trust: no mean is predicted to move by more than ${fixed(largest, 3)} posterior sds.`,
       careful: 'Larger than linear response should be trusted with: refit to be sure.',
     }[state];
     this.banner.replaceChildren(
@@ -196,18 +209,23 @@ export class MoveIt {
   }
 
   showChanges() {
-    const said = ([n, row]) => {
-      const {rows} = this.posterior;
+    const chip = (text, label, undo) =>
+      element('li', {}, `${text} `, element('button', {type: 'button', class: 'undo', 'aria-label': label, click: undo}, '\u2715'));
+    const priors = [...this.change.priors].map(([h, value]) => {
+      const {name, value: fitted} = this.posterior.priors[h];
+      return chip(`${name} ${significant(fitted)} \u2192 ${significant(value)}`, `Put ${name} back`, () => {
+        this.sliders[h].reset();
+        this.setPrior(h, fitted);
+      });
+    });
+    const rows = [...this.change.rows].map(([n, row]) => {
+      const number = this.posterior.rows.row[n];
       const moves = row.values.some((value, i) => value !== this.posterior.value(n, i));
       const what = row.times === 0 ? 'dropped' : [row.times === 2 && 'counted twice', moves && 'moved'].filter(Boolean).join(', ');
-      return element(
-        'li',
-        {},
-        `row ${rows.row[n]} ${what} `,
-        element('button', {type: 'button', class: 'undo', 'aria-label': `Put row ${rows.row[n]} back`, click: () => this.putBack(n)}, '✕'),
-      );
-    };
-    this.changes.replaceChildren(...[...this.change.rows].map(said));
+      return chip(`row ${number} ${what}`, `Put row ${number} back`, () => this.putBack(n));
+    });
+    this.changes.replaceChildren(...priors, ...rows);
+    this.element.classList.toggle('is-still', priors.length + rows.length === 0);
   }
 
   showTable(shifts, moved) {

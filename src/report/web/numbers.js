@@ -16,9 +16,17 @@ export function rounded(value, sd) {
   if (!isNumber(value)) return 'NA';
   const size = isNumber(sd) && sd > 0 ? sd : Math.abs(value);
   if (size === 0) return '0';
-  const decimals = 1 - Math.floor(Math.log10(size));
-  if (decimals > 8 || Math.abs(value) >= 1e9) return plain(value.toExponential(3));
-  return plain(value.toFixed(Math.max(0, decimals)));
+  const decimals = Math.max(0, 1 - Math.floor(Math.log10(size)));
+  const digits = decimals + Math.max(1, 1 + Math.floor(Math.log10(Math.abs(value) || 1)));
+  if (decimals > 8 || digits > 15) return plain(value.toExponential(Math.max(3, Math.min(15, digits - 1))));
+  return plain(value.toFixed(decimals));
+}
+
+/** For a field: as few digits as tell apart what lies a hundred thousandth of `step` from each other. */
+export function typed(value, step) {
+  if (value === 0) return '0';
+  const needed = 6 + Math.floor(Math.log10(Math.abs(value))) - Math.floor(Math.log10(step || Math.abs(value)));
+  return String(Number(value.toPrecision(Math.max(6, Math.min(17, needed)))));
 }
 
 export function significant(value, digits = 3) {
@@ -29,7 +37,8 @@ export function significant(value, digits = 3) {
 }
 
 export function fixed(value, decimals) {
-  return isNumber(value) ? plain((value + 0).toFixed(decimals)) : 'NA';
+  if (!isNumber(value)) return 'NA';
+  return plain(Math.abs(value) < 1e6 ? value.toFixed(decimals) : value.toExponential(2));
 }
 
 /** The double, so that it reads back as the same. */
@@ -41,6 +50,14 @@ function plain(text) {
 }
 
 export const grouped = (count) => (isNumber(count) ? count.toLocaleString('en') : 'NA');
+
+/** A few names, and how many more there are. */
+export function listed(names, most = 4) {
+  return names.length <= most ? names.join(', ') : `${names.slice(0, most - 1).join(', ')} and ${grouped(names.length - most + 1)} more`;
+}
+
+/** With a capital and one full stop. */
+export const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`.replace(/[.\s]*$/, '.');
 
 export const plural = (count, noun) => `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
 

@@ -9,7 +9,8 @@ const ROWS = 42; // in one figure
 
 /** Dot and whisker: what linear response says, over what mean field says, and the exact posterior where it was asked. */
 export function parameters(contents) {
-  const scales = contents.response
+  const source = contents.correction ? 'draws of the exact posterior' : 'linear response';
+  const scales = contents.variables.some(({sd}) => sd > 0)
     ? [['sds', 'in posterior sds from the mean'], ['units', 'in their own units']]
     : [['units', 'in their own units']];
   const holder = element('div', {id: 'whiskers'});
@@ -24,7 +25,7 @@ export function parameters(contents) {
   show(scales[0][0]);
   const checked = contents.variables.some((variable) => typeof variable.exact_sd === 'number');
   const entries = [
-    ...(contents.response ? [['linear response', 'dot', 'var(--c1)']] : []),
+    ...(contents.response ? [[source, 'dot', 'var(--c1)']] : []),
     ['mean field', 'bar', 'var(--c4)'],
     ...(checked ? [['exact posterior', 'diamond', 'var(--ink)']] : []),
   ];
@@ -35,7 +36,7 @@ export function parameters(contents) {
       `Means and ${percent(contents.level)} intervals. `,
       contents.response ? 'Where mean field\u2019s bar is shorter than the line above it, it hid part of the uncertainty.' : 'These are mean field\u2019s, which are too short.',
     ),
-    element('div', {class: 'choices'}, scales.length > 1 && choice('Scale', scales, 'sds', show), pager),
+    element('div', {class: 'choices'}, scales.length > 1 && choice('Scale', scales, scales[0][0], show), pager),
     legend(entries),
     holder,
     parameterTable(contents),
@@ -120,7 +121,7 @@ function whiskerPlot(contents, {id, caption, rows, names, unit}) {
   return new Plot({
     id,
     caption,
-    description: `${caption}: means and ${percent(contents.level)} intervals by linear response and by mean field`,
+    description: `${caption}: means and ${percent(contents.level)} intervals, and those of mean field`,
     spec: {
       height: 34 * names.length,
       data: [{name: 'whiskers', values: rows}],
@@ -174,7 +175,7 @@ function whiskers(variable, response, z) {
   });
   const lines = [];
   if (response) {
-    lines.push(line('linear response', mean, variable.lower ?? mean, variable.upper ?? mean, {offset: -5, colour: 'var(--c1)', width: 2.5, dash: [], shape: 'circle', size: 70}));
+    lines.push(line('the posterior', mean, variable.lower ?? mean, variable.upper ?? mean, {offset: -5, colour: 'var(--c1)', width: 2.5, dash: [], shape: 'circle', size: 70}));
   }
   lines.push(line('mean field', mean, variable.mean_field_lower ?? mean, variable.mean_field_upper ?? mean, {offset: response ? 3 : 0, colour: 'var(--c4)', width: 5, dash: [], shape: 'circle', size: 0}));
   if (typeof variable.exact_sd === 'number' && variable.exact_sd > 0) {

@@ -141,7 +141,7 @@ export function curves(data, by) {
 }
 
 /** The area between the fields low and high. */
-export function band(data) {
+export function area(data) {
   return mark('area', data, {x: PLACE.x, y: {scale: 'y', field: 'low'}, y2: {scale: 'y', field: 'high'}, fill: {value: 'var(--band)'}});
 }
 

@@ -1,4 +1,4 @@
-import {decode} from './numbers.js';
+import {decode, grouped, plural} from './numbers.js';
 
 /**
  * The posterior of the report, and how it moves.
@@ -14,13 +14,16 @@ export class Posterior {
     this.rows = contents.rows ?? null;
     this.positions = new Map(this.variables.map((variable, v) => [variable.name, v]));
 
+    this.moves = this.variables.some(({sd}) => sd > 0); // not all are held
     const count = this.variables.length;
     this.correlated = contents.correlated ?? [];
-    this.correlations = decode(contents.correlations, this.correlated.length ** 2);
+    this.correlations = decode(contents.correlations, (this.correlated.length * (this.correlated.length + 1)) / 2);
     this.places = new Map(this.correlated.map((v, place) => [v, place]));
     this.sensitivities = decode(contents.sensitivities, count * this.priors.length);
+    this.note = '';
     if (this.rows) {
       const {row, inputs} = this.rows;
+      if (!this.rows.all) this.note = `${plural(row.length, 'row')} of ${grouped(contents.data.rows)} are here: the most influential, and others evenly spaced.`;
       this.values = decode(this.rows.values, row.length * inputs.length);
       this.leverage = decode(this.rows.leverage, row.length * count * inputs.length);
       this.caseWeights = decode(this.rows.case, row.length * count);
@@ -35,12 +38,17 @@ export class Posterior {
     return this.variables[v].sd ?? NaN;
   }
 
-  /** What is held, and what left no room for its correlations, has none. */
-  covariance(a, b) {
-    const i = this.places.get(a);
-    const j = this.places.get(b);
+  /** Of what is held, and of what left no room for its correlations, it is zero. */
+  correlation(a, b) {
+    if (a === b) return 1;
+    const [i, j] = [this.places.get(a), this.places.get(b)].sort((one, other) => one - other);
     if (i === undefined || j === undefined) return 0;
-    return this.correlations[i * this.correlated.length + j] * this.sd(a) * this.sd(b);
+    return this.correlations[i * this.correlated.length - (i * (i - 1)) / 2 + j - i]; // an upper triangle, row by row
+  }
+
+  covariance(a, b) {
+    const r = this.correlation(a, b);
+    return r === 0 ? 0 : r * this.sd(a) * this.sd(b);
   }
 
   /** The sd of Σ g_v x_v, by the delta method, for a gradient of [position, derivative] pairs. */
@@ -64,19 +72,20 @@ export class Posterior {
     return this.rows.weights ? this.rows.weights[n] : 1;
   }
 
+  /** d mean / d x. In the page it is in posterior sds for a step as long as the rows reach. */
   leverageOf(n, v, i) {
-    return this.leverage[(n * this.variables.length + v) * this.rows.inputs.length + i];
+    const sds = this.leverage[(n * this.variables.length + v) * this.rows.inputs.length + i];
+    return (sds * this.sd(v)) / this.rows.reach[i];
   }
 
-  /** d mean / d weight. */
+  /** d mean / d weight. In the page it is in posterior sds. */
   caseWeight(n, v) {
-    return this.caseWeights[n * this.variables.length + v];
+    return this.caseWeights[n * this.variables.length + v] * this.sd(v);
   }
 
   /** What dropping a row does, in posterior sds. */
   dropped(n, v) {
-    const sd = this.sd(v);
-    return sd > 0 ? (-this.weight(n) * this.caseWeight(n, v)) / sd : 0;
+    return -this.weight(n) * this.caseWeights[n * this.variables.length + v];
   }
 
   /** The shift of every mean under a change. */
@@ -92,20 +101,34 @@ export class Posterior {
         shifts[v] += weight * this.caseWeight(n, v);
         if (row.times === 0) continue; // where a dropped row lies does not matter
         for (let i = 0; i < row.values.length; ++i) {
-          shifts[v] += this.leverageOf(n, v, i) * (row.values[i] - this.value(n, i));
+          shifts[v] += row.times * this.leverageOf(n, v, i) * (row.values[i] - this.value(n, i));
         }
       }
     }
     return shifts;
   }
 
-  moved(change) {
-    return this.shifts(change).map((shift, v) => this.means[v] + shift);
+  /** For each mean, how far the changes would move it if all pulled the same way, in posterior sds. */
+  strain(change) {
+    const strain = new Float64Array(this.variables.length);
+    for (const one of singles(change)) {
+      this.shifts(one).forEach((shift, v) => {
+        if (this.sd(v) > 0) strain[v] += Math.abs(shift) / this.sd(v);
+      });
+    }
+    return strain;
   }
 }
 
 /** Nothing changed: the numbers of the prior by position, and the rows with how often they count and where they lie. */
 export const noChange = () => ({priors: new Map(), rows: new Map()});
+
+/** A change as changes of one thing each. */
+function singles(change) {
+  const priors = [...change.priors].map((prior) => ({priors: new Map([prior]), rows: new Map()}));
+  const rows = [...change.rows].map((row) => ({priors: new Map(), rows: new Map([row])}));
+  return [...priors, ...rows];
+}
 
 /** The name of a variable in its parts: "mu[2,1]" is of the kind mu, with the indices 2 and 1, counted from 1. */
 export function partsOf(name) {

@@ -41,6 +41,15 @@ export class Regression {
     return this.posterior.sdAlong(gradient);
   }
 
+  /** How much of a row's fitted value is its own response: its hat value. */
+  hat(n) {
+    let sum = this.intercept === undefined ? 0 : this.posterior.leverageOf(n, this.intercept, 0);
+    this.beta.forEach((v, j) => {
+      sum += this.column(n, j) * this.posterior.leverageOf(n, v, 0);
+    });
+    return sum;
+  }
+
   /** A response less what the other columns explain of it: what the line along column j is fitted to. */
   partial(means, n, j, response) {
     let rest = response;

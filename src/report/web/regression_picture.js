@@ -1,6 +1,6 @@
 import {choice, element, legend} from './dom.js';
-import {grouped, normalQuantile, percent} from './numbers.js';
-import {Plot, across, band, curve, dataSets, domainSignal, extent, linear, up} from './plot.js';
+import {normalQuantile, percent} from './numbers.js';
+import {Plot, across, area, curve, dataSets, domainSignal, extent, linear, up} from './plot.js';
 import {Regression} from './regression.js';
 import {RowMarks} from './row_marks.js';
 
@@ -33,8 +33,7 @@ export class RegressionPicture {
         }),
       ),
       element('div', {class: 'pictures'}, this.plot.figure),
-      !posterior.rows.all &&
-        element('p', {class: 'note'}, `${grouped(posterior.rows.row.length)} of ${grouped(contents.data.rows)} rows are shown: the most influential, and others evenly spaced.`),
+      posterior.note && element('p', {class: 'note'}, posterior.note),
     );
     this.update(null);
   }
@@ -44,7 +43,7 @@ export class RegressionPicture {
     const entries = [
       ['rows', 'dot', 'var(--muted)'],
       ['line', 'line', 'var(--c1)'],
-      [`its ${percent(this.contents.level)} posterior band`, 'block', 'var(--band)'],
+      [`its ${percent(this.contents.level)} posterior band${this.movable ? ', as wide as fitted' : ''}`, 'block', 'var(--band)'],
     ];
     if (this.movable) entries.push(['before', 'dashed', 'var(--muted)']);
     const plot = new Plot({
@@ -59,7 +58,7 @@ export class RegressionPicture {
         scales: [linear('x', 'width'), linear('y', 'height')],
         axes: [across({signal: 'across'}, {grid: true}), up(response)],
         marks: [
-          band('band'),
+          area('band'),
           curve('before', 'var(--muted)', 1.5, [5, 4]),
           curve('line', 'var(--c1)', 2.5),
           RowMarks.spec({y: {scale: 'y', field: 'y'}, movable: this.movable}),

@@ -1,5 +1,5 @@
 import {element} from './dom.js';
-import {exact, grouped} from './numbers.js';
+import {typed} from './numbers.js';
 
 const TIMES = [[1, 'keep it'], [0, 'drop it'], [2, 'count it twice']];
 
@@ -24,7 +24,7 @@ export class RowPanel {
       return element('label', {}, radio, label);
     });
     this.values = rows.inputs.map((name, i) => {
-      const field = element('input', {type: 'number', step: 'any', 'data-input': name, change: () => onValue(i, Number(field.value))});
+      const field = element('input', {type: 'number', step: 'any', 'data-input': name, change: () => onValue(i, field.value)});
       return {field, label: element('label', {class: 'choice'}, element('span', {}, name), field)};
     });
     this.back = element('button', {type: 'button', click: () => onPutBack()}, 'Put it back');
@@ -38,10 +38,14 @@ export class RowPanel {
       'fieldset',
       {id: 'row-panel'},
       element('legend', {}, 'A row'),
-      element('p', {class: 'hint'}, 'Click a point and drag it, or choose its number.', rows.all ? '' : ` ${grouped(rows.row.length)} rows are here: the most influential, and others evenly spaced.`),
+      element('p', {class: 'hint'}, 'Click a point and drag it, or choose its number. ', posterior.note),
       element('div', {class: 'choices'}, element('label', {class: 'choice'}, element('span', {}, 'Row'), this.number), this.said),
       this.controls,
     );
+  }
+
+  shown(value, i) {
+    return typed(value, this.posterior.rows.reach[i]);
   }
 
   asked(row) {
@@ -51,7 +55,7 @@ export class RowPanel {
       return;
     }
     const {rows} = this.posterior;
-    this.said.textContent = rows.all ? `There is no row ${row}.` : `Row ${row} is not among the ${rows.row.length} in this report: lrvb influence knows it.`;
+    this.said.textContent = rows.all ? `There is no row ${row}.` : `Row ${row} is not in this report: lrvb influence knows it.`;
   }
 
   /** Shows a row as it is now. */
@@ -70,10 +74,8 @@ export class RowPanel {
     }
     this.values.forEach(({field}, i) => {
       field.disabled = times === 0;
-      if (document.activeElement !== field) field.value = exact(rounded(changed?.values[i] ?? this.posterior.value(n, i)));
+      if (document.activeElement !== field) field.value = this.shown(changed?.values[i] ?? this.posterior.value(n, i), i);
     });
     this.back.disabled = changed === undefined;
   }
 }
-
-const rounded = (value) => Number(value.toPrecision(8));

@@ -1,22 +1,21 @@
 import {element} from './dom.js';
-import {significant} from './numbers.js';
+import {significant, typed} from './numbers.js';
 
 /**
  * A number of the prior as a slider with a field beside it. Its place t runs from −1 to 1, with the fitted value in the
- * middle and the trusted range between −½ and ½: a location moves by t steps, what is positive by powers of four.
+ * middle and the trusted range between −½ and ½: what is positive moves by powers of four, the others by even steps.
  */
 export class PriorSlider {
   constructor(prior, onChange) {
     this.prior = prior;
     this.onChange = onChange;
-    const {value, low, high} = prior;
-    const even = Math.abs(value - low - (high - value)) <= 1e-9 * (high - low);
+    this.value = prior.value;
+    const {name, value, low, high, kind} = prior;
     const unit = (high - low) / (4 - 0.25);
+    const even = kind !== 'positive';
     this.valueAt = even ? (t) => value + (t * (high - low)) / 2 : (t) => value - unit + unit * 4 ** t;
     this.placeOf = even ? (v) => (2 * (v - value)) / (high - low) : (v) => Math.log((v - value) / unit + 1) / Math.log(4);
 
-    const name = prior.name;
-    this.shown = String(Number(value.toPrecision(6)));
     this.range = element('input', {
       type: 'range',
       min: -1,
@@ -25,43 +24,59 @@ export class PriorSlider {
       value: 0,
       'data-prior': name,
       'aria-label': `Prior ${name}`,
-      input: () => this.set(Number(this.range.value) === 0 ? value : this.valueAt(Number(this.range.value)), this.range),
+      input: () => this.slide(Number(this.range.value)),
     });
     this.field = element('input', {
       type: 'number',
       step: 'any',
-      value: this.shown,
+      value: this.shown(value),
       'data-prior-value': name,
       'aria-label': `Prior ${name}, as a number`,
-      change: () => this.set(this.typed(), this.field),
+      change: () => this.type(this.field.value),
     });
-    this.mark = element('span', {class: 'beyond', hidden: true}, 'beyond trust');
+    this.mark = element('span', {class: 'beyond', role: 'status'});
     this.element = element('div', {class: 'slider'}, element('span', {class: 'name'}, name), element('span', {class: 'track'}, this.range), this.field, this.mark);
   }
 
-  /** `source` is the control that said so, which keeps what the user typed. */
-  set(value, source = null) {
-    const {trusted_low: low, trusted_high: high} = this.prior;
-    const beyond = value < low || value > high;
-    this.mark.hidden = !beyond;
-    this.element.classList.toggle('is-beyond', beyond);
-    if (source !== this.range) {
-      const place = this.placeOf(value);
-      this.range.value = String(Number.isNaN(place) ? -1 : Math.max(-1, Math.min(1, place)));
-    }
-    if (source !== this.field) this.field.value = value === this.prior.value ? this.shown : String(Number(value.toPrecision(6)));
-    const meant = this.typed(); // what the field shows is what is meant
-    this.range.setAttribute('aria-valuetext', `${significant(meant)}${beyond ? ', beyond trust' : ''}`);
-    if (source) this.onChange(meant === this.prior.value ? null : meant);
+  shown(value) {
+    return typed(value, this.prior.high - this.prior.low);
   }
 
-  /** The field shows the fitted value rounded, and means it as it is. */
-  typed() {
-    const text = this.field.value;
-    return text === '' || text === this.shown ? this.prior.value : Number(text);
+  slide(t) {
+    // What the field shows is what is meant.
+    this.set(t === 0 ? this.prior.value : Number(this.shown(this.valueAt(t))));
+    this.field.value = this.shown(this.value);
+    this.onChange(this.value);
+  }
+
+  /** What is empty, or as it was shown, is the fitted value. */
+  type(text) {
+    const {value, least, most} = this.prior;
+    const meant = text === '' || text === this.shown(value) ? value : Number(text);
+    if (meant <= (least ?? -Infinity) || meant >= (most ?? Infinity)) {
+      this.field.value = this.shown(this.value);
+      this.mark.textContent = meant <= least ? `must be above ${significant(least)}` : `must be below ${significant(most)}`;
+      return;
+    }
+    this.set(meant);
+    const place = this.placeOf(meant);
+    this.range.value = String(Math.max(-1, Math.min(1, place)));
+    if (text === '') this.field.value = this.shown(value);
+    this.onChange(this.value);
+  }
+
+  set(value) {
+    const {trusted_low: low, trusted_high: high} = this.prior;
+    const beyond = value < low || value > high;
+    this.value = value;
+    this.mark.textContent = beyond ? 'beyond trust' : '';
+    this.element.classList.toggle('is-beyond', beyond);
+    this.range.setAttribute('aria-valuetext', `${significant(value)}${beyond ? ', beyond trust' : ''}`);
   }
 
   reset() {
     this.set(this.prior.value);
+    this.range.value = '0';
+    this.field.value = this.shown(this.prior.value);
   }
 }

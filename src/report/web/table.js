@@ -1,4 +1,4 @@
-import {copy, element} from './dom.js';
+import {copyButtons, element} from './dom.js';
 import {exact, fixed, rounded} from './numbers.js';
 
 /** The variables as a table that can be sorted and copied. */
@@ -39,24 +39,11 @@ export function parameterTable(contents) {
   };
   fill();
 
-  const said = element('span', {role: 'status', class: 'said'});
-  const copyAs = (name, format) =>
-    element(
-      'button',
-      {
-        type: 'button',
-        'data-copy': name,
-        click: async () => {
-          await copy(format(columns, [...body.children].map((row) => contents.variables.find(({name: own}) => own === row.dataset.variable))));
-          said.textContent = `Copied as ${name}.`;
-        },
-      },
-      `Copy as ${name}`,
-    );
+  const inOrder = () => [...body.children].map((row) => contents.variables.find(({name}) => name === row.dataset.variable));
   return element(
     'div',
     {},
-    element('div', {class: 'buttons'}, copyAs('CSV', asCsv), copyAs('Markdown', asMarkdown), said),
+    copyButtons({CSV: () => asCsv(columns, inOrder()), Markdown: () => asMarkdown(columns, inOrder())}),
     element(
       'div',
       {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Table of the parameters'},
@@ -78,7 +65,7 @@ function columnsOf({variables, level, response}) {
   ];
   if (response) {
     columns.push(
-      number('sd', 'sd', 'Posterior sd by linear response', (v) => v.sd),
+      number('sd', 'sd', 'Posterior sd', (v) => v.sd),
       number('lower', quantile(tail), 'Lower end of the interval', (v) => v.lower),
       number('upper', quantile(100 - tail), 'Upper end of the interval', (v) => v.upper),
     );
@@ -104,14 +91,15 @@ export function compare(a, b) {
   return String(a).localeCompare(String(b), 'en', {numeric: true});
 }
 
-export function asCsv(columns, variables) {
+/** Rows of texts as CSV. */
+export function csvText(rows) {
   const field = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const line = (fields) => `${fields.map(field).join(',')}\n`;
-  const value = (column, variable) => {
-    const own = column.value(variable);
-    return typeof own === 'string' ? own : exact(own);
-  };
-  return line(columns.map(({id}) => id)) + variables.map((variable) => line(columns.map((column) => value(column, variable)))).join('');
+  return rows.map((fields) => `${fields.map(field).join(',')}\n`).join('');
+}
+
+export function asCsv(columns, variables) {
+  const text = (value) => (typeof value === 'string' ? value : exact(value));
+  return csvText([columns.map(({id}) => id), ...variables.map((variable) => columns.map((column) => text(column.value(variable))))]);
 }
 
 export function asMarkdown(columns, variables) {

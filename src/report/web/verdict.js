@@ -1,41 +1,41 @@
 import {element} from './dom.js';
-import {fixed, grouped, plural, significant} from './numbers.js';
+import {fixed, grouped, listed, plural, sentence, significant} from './numbers.js';
 
 /** The top of the page: what was fitted, to what, did it converge, can it be trusted. */
 export function heading(contents) {
   const verdict = verdictOf(contents);
   const warnings = contents.warnings.filter((warning) => warning !== contents.outcome.message); // which is said already
   return [
-    element('header', {}, element('h1', {}, contents.title), element('p', {class: 'lead', id: 'fitted'}, fitted(contents))),
+    element('header', {}, element('h1', {dir: 'auto'}, contents.title), element('p', {class: 'lead', id: 'fitted'}, fitted(contents))),
     element(
       'div',
       {class: `card verdict ${verdict.level}`, id: 'verdict', role: 'note', 'aria-label': 'Can it be trusted?'},
       element('p', {class: 'headline'}, element('span', {class: 'sign', 'aria-hidden': 'true'}, SIGNS[verdict.level]), verdict.headline),
-      verdict.sentences.map((sentence) => element('p', {}, sentence)),
-      warnings.length > 0 &&
-        element('ul', {id: 'warnings'}, warnings.map((warning) => element('li', {}, capital(warning)))),
+      verdict.sentences.map((text) => element('p', {}, text)),
+      warnings.length > 0 && element('ul', {id: 'warnings'}, warnings.map((warning) => element('li', {}, sentence(warning)))),
     ),
   ];
 }
 
-const SIGNS = {good: '✓', careful: '!', bad: '✕'};
+const SIGNS = {good: '✓', plain: '?', careful: '!', bad: '✕'};
+
+/** A name from the data, which must not turn the text around it, whichever way it is read. */
+const name = (text) => element('bdi', {}, text);
 
 function fitted({model, data}) {
-  const rows = plural(data.rows, 'row');
-  const dropped = data.dropped > 0 ? `, ${plural(data.dropped, 'row')} with missing values left out` : '';
-  const weights = data.weights === null ? '' : `, weighted by ${data.weights} (in all ${significant(data.total_weight, 6)})`;
-  const source = `${rows} of ${data.name}${dropped}${weights}`;
+  const source = [`${plural(data.rows, 'row')} of `, name(data.name)];
+  if (data.dropped > 0) source.push(`, ${plural(data.dropped, 'row')} with missing values left out`);
+  if (data.weights !== null) source.push(', weighted by ', name(data.weights), ` (in all ${significant(data.total_weight, 6)})`);
   if (model.kind === 'regression') {
-    const slopes = model.slopes.length > 0 ? model.slopes.join(', ') : 'an intercept alone';
-    return `A linear regression of ${model.response} on ${slopes}${model.intercept ? '' : ', without an intercept'}, fitted to ${source}.`;
+    const slopes = model.slopes.length > 0 ? name(listed(model.slopes, 12)) : 'an intercept alone';
+    const origin = model.intercept ? '' : ', without an intercept';
+    return ['A linear regression of ', name(model.response), ' on ', slopes, `${origin}, fitted to `, ...source, '.'];
   }
   const shape = {full: ' with full covariances', diagonal: ' with diagonal covariances'}[model.covariance] ?? '';
   const what = model.components === 1 ? 'A single normal' : `A mixture of ${model.components} normals`;
   const held = model.fixed.length > 0 ? ` The ${model.fixed.join(' and ')} were held fixed.` : '';
-  return `${what}${shape}, fitted to ${listed(model.columns)} of ${source}.${held}`;
+  return [`${what}${shape}, fitted to `, name(listed(model.columns)), ' of ', ...source, `.${held}`];
 }
-
-const listed = (names) => (names.length <= 4 ? names.join(', ') : `${names.slice(0, 3).join(', ')} and ${names.length - 3} more columns`);
 
 /** In plain words: one headline, and what it rests on. */
 function verdictOf({outcome, check, warnings, correction}) {
@@ -43,37 +43,38 @@ function verdictOf({outcome, check, warnings, correction}) {
     return {
       level: 'bad',
       headline: 'The fit did not converge: do not use these numbers.',
-      sentences: [`${capital(outcome.message)}. The sds below are those of mean field, which are too small.`],
+      sentences: [sentence(outcome.message), 'The sds below are those of mean field, which are too small.'],
     };
   }
   const passes = outcome.passes > 0 ? ` in ${outcome.passes === 1 ? 'one pass' : `${grouped(outcome.passes)} passes`}` : '';
-  const converged = `The fit converged${passes}: ${outcome.message.replace(/^converged: /, '')}.`;
+  const converged = sentence(`The fit converged${passes}: ${outcome.message.replace(/^converged: /, '')}`);
+  const careful = (level) => (warnings.length > 0 ? 'careful' : level);
+  if (check && check.verdict !== 'unchecked') {
+    const [level, headline] = HEADLINES[check.verdict] ?? ['careful', `The check says: ${check.verdict}.`];
+    return {level: level === 'good' ? careful(level) : level, headline, sentences: [sentence(check.message), comparedWith(check), converged]};
+  }
   if (correction) {
     return {
-      level: warnings.length > 0 ? 'careful' : 'good',
+      level: careful('good'),
       headline: 'The means and sds are those of draws from the exact posterior.',
-      sentences: [
-        converged,
-        `They were corrected by ${methodName(correction.method)}: ${grouped(correction.draws)} draws, worth ${fixed(correction.ess, 0)} independent ones. What rows and priors do, below, is the linear response.`,
-      ],
+      sentences: [converged, `${comparedWith(correction).replace('Compared with', 'They were corrected by')} What rows and priors do, below, is the linear response.`],
     };
   }
-  if (!check || check.verdict === 'unchecked') {
-    const reason = check ? [`${capital(check.message)}.`.replace('..', '.')] : ['Not compared with the exact posterior: lrvb check does that.'];
-    if (warnings.length > 0) return {level: 'careful', headline: 'Read the warnings before you use these numbers.', sentences: [converged, ...reason]};
-    return {level: 'good', headline: 'The fit converged, and nothing speaks against it.', sentences: [converged, ...reason]};
-  }
-  const tail = check.k_hat === null || check.k_hat === undefined ? '' : `, Pareto k-hat ${fixed(check.k_hat, 2)}`;
-  const rests = `${capital(check.message)}. Compared with ${grouped(check.draws)} draws of the exact posterior by ${methodName(check.method)}, worth ${fixed(check.ess, 0)} independent ones${tail}.`.replace('..', '.');
-  const headlines = {
-    ok: ['good', 'These means and error bars hold.'],
-    off: ['careful', 'Some of these numbers are off.'],
-    doubtful: ['careful', 'These numbers are doubtful.'],
+  return {
+    level: careful('plain'),
+    headline: warnings.length > 0 ? 'Read the warnings before you use these numbers.' : 'Converged, but not compared with the exact posterior.',
+    sentences: [converged, check ? sentence(check.message) : 'lrvb check compares it with draws of the exact posterior.'],
   };
-  const [sign, headline] = headlines[check.verdict] ?? ['careful', `The check says: ${check.verdict}.`];
-  return {level: sign === 'good' && warnings.length > 0 ? 'careful' : sign, headline, sentences: [rests, converged]};
 }
 
-const methodName = (method) => (method === 'mh' ? 'Metropolis\u2013Hastings' : 'importance sampling');
+const HEADLINES = {
+  ok: ['good', 'These means and error bars hold.'],
+  off: ['careful', 'Some of these numbers are off.'],
+  doubtful: ['careful', 'These numbers are doubtful.'],
+};
 
-export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+function comparedWith({draws, method, ess, k_hat: kHat}) {
+  const how = method === 'mh' ? 'Metropolis\u2013Hastings' : 'importance sampling';
+  const tail = typeof kHat === 'number' ? `, Pareto k-hat ${fixed(kHat, 2)}` : '';
+  return `Compared with ${grouped(draws)} draws of the exact posterior by ${how}, worth ${fixed(ess, 0)} independent ones${tail}.`;
+}
