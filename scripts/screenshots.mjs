@@ -17,7 +17,11 @@ async function picture(name, path, {width = 1100, scheme = 'light', selector = n
 }
 
 try {
-  const one = folder.report(['mixture', 'old_faithful.csv', '-c', 'eruptions', '-k', '2', '--prior', 'paper'], 'old_faithful.csv', 'one');
+  const one = folder.report(
+    ['mixture', 'old_faithful.csv', '-c', 'eruptions', '-k', '2', '--prior', 'paper'],
+    'old_faithful.csv',
+    'one',
+  );
   const two = folder.report(['mixture', 'old_faithful.csv', '-k', '2'], 'old_faithful.csv', 'two');
   await picture('one_column', one, {});
   await picture('two_columns', two, {});

@@ -109,7 +109,10 @@ export class Browser {
   /** Until what was asked for has been painted: Vega draws in promises, the page one picture a frame. */
   settle() {
     return this.run(
-      () => new Promise((resolve) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 60))), 60)),
+      () =>
+        new Promise((resolve) =>
+          setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 60))), 60),
+        ),
     );
   }
 
@@ -154,7 +157,10 @@ export class Browser {
 
   /** Presses keys, one after the other. */
   async key(...keys) {
-    const actions = keys.flatMap((value) => [{type: 'keyDown', value}, {type: 'keyUp', value}]);
+    const actions = keys.flatMap((value) => [
+      {type: 'keyDown', value},
+      {type: 'keyUp', value},
+    ]);
     await this.ask('/actions', {actions: [{type: 'key', id: 'keyboard', actions}]});
   }
 
@@ -196,7 +202,11 @@ export class Browser {
       const box = (wanted ? document.querySelector(wanted) : document.documentElement).getBoundingClientRect();
       return {x: box.left + window.scrollX, y: box.top + window.scrollY, width: box.width, height: box.height};
     }, selector);
-    const {data} = await this.devtools('Page.captureScreenshot', {format: 'png', captureBeyondViewport: true, clip: {...clip, scale: 1}});
+    const {data} = await this.devtools('Page.captureScreenshot', {
+      format: 'png',
+      captureBeyondViewport: true,
+      clip: {...clip, scale: 1},
+    });
     return Buffer.from(data, 'base64');
   }
 }

@@ -12,7 +12,8 @@ import {doubts} from '../../src/report/web/trust.js';
 
 const base64 = (numbers, Type = Float64Array) => Buffer.from(Type.from(numbers).buffer).toString('base64');
 // The upper triangle of a matrix, row by row.
-const triangle = (size, entry) => base64(Array.from({length: size}, (_, i) => Array.from({length: size - i}, (_, j) => entry(i, i + j))).flat());
+const triangle = (size, entry) =>
+  base64(Array.from({length: size}, (_, i) => Array.from({length: size - i}, (_, j) => entry(i, i + j))).flat());
 const close = (a, b, tolerance) => assert.ok(Math.abs(a - b) <= tolerance, `${a} is not ${b}`);
 
 // Two components, some of whose variables hang together.
@@ -49,8 +50,14 @@ function contents() {
       values: base64([0.5, -1.2]),
       weights: [1, 2],
       reach: [2],
-      leverage: base64(Array.from({length: 2 * size}, (_, i) => 0.03 * (i + 1)), Float32Array),
-      case: base64(Array.from({length: 2 * size}, (_, i) => 0.02 * (i - 3)), Float32Array),
+      leverage: base64(
+        Array.from({length: 2 * size}, (_, i) => 0.03 * (i + 1)),
+        Float32Array,
+      ),
+      case: base64(
+        Array.from({length: 2 * size}, (_, i) => 0.02 * (i - 3)),
+        Float32Array,
+      ),
       distance: [0.1, 0.2],
       top: [1, 0],
     },
@@ -98,7 +105,10 @@ test('shifts add up: priors, a dropped row, one counted twice and moved', () => 
   const shifts = posterior.shifts(change);
   for (let v = 0; v < 6; ++v) {
     const expected =
-      posterior.sensitivity(v, 1) * 0.2 - posterior.caseWeight(0, v) + 2 * posterior.caseWeight(1, v) + 2 * posterior.leverageOf(1, v, 0) * 0.2;
+      posterior.sensitivity(v, 1) * 0.2 -
+      posterior.caseWeight(0, v) +
+      2 * posterior.caseWeight(1, v) +
+      2 * posterior.leverageOf(1, v, 0) * 0.2;
     close(shifts[v], expected, 1e-15);
   }
   assert.deepEqual([...posterior.shifts(noChange())], [0, 0, 0, 0, 0, 0]);
@@ -109,7 +119,11 @@ test('densities add up to one and to their parts', () => {
   const mixture = new Mixture(own, new Posterior(own));
   const xs = Array.from({length: 4001}, (_, i) => -12 + i * 0.006);
   const {parts, total} = mixture.densities(mixture.posterior.means, 0, xs);
-  close(total.reduce((sum, y) => sum + y * 0.006, 0), 1, 1e-9);
+  close(
+    total.reduce((sum, y) => sum + y * 0.006, 0),
+    1,
+    1e-9,
+  );
   xs.forEach((_, i) => close(parts[0][i] + parts[1][i], total[i], 1e-15));
 });
 
@@ -143,12 +157,28 @@ test('the same of a covariance matrix', () => {
   own.correlated = [0, 1, 2, 3, 4];
   own.correlations = triangle(5, (i, j) => (i === j ? 1 : 0.1));
   own.sensitivities = base64(Array(10).fill(0));
-  own.components = {pi: [1], mu: [[0, 0]], sigma: [[[1, 0], [0, 1]]]};
+  own.components = {
+    pi: [1],
+    mu: [[0, 0]],
+    sigma: [
+      [
+        [1, 0],
+        [0, 1],
+      ],
+    ],
+  };
   own.rows = null;
   const posterior = new Posterior(own);
   const mixture = new Mixture(own, posterior);
   const [component] = mixture.components(posterior.means);
-  assert.deepEqual(component, {weight: 1, mean: [1, -2], covariance: [[0.8, 0.3], [0.3, 1.4]]});
+  assert.deepEqual(component, {
+    weight: 1,
+    mean: [1, -2],
+    covariance: [
+      [0.8, 0.3],
+      [0.3, 1.4],
+    ],
+  });
   const step = 1e-5;
   const at = (v, by) => {
     const means = posterior.means.slice();
@@ -164,7 +194,11 @@ test('the same of a covariance matrix', () => {
     return -(1.4 * a * a - 0.6 * a * b + 0.8 * b * b) / (2 * (0.8 * 1.4 - 0.09));
   };
   const shifted = {weight: 2, mean: [2, -2], covariance: component.covariance};
-  for (const at of [[1, -2], [0.3, 1], [4, -4]]) {
+  for (const at of [
+    [1, -2],
+    [0.3, 1],
+    [4, -4],
+  ]) {
     const odds = Math.exp(exponent(at)) / (2 * Math.exp(exponent([at[0] - 1, at[1]])));
     close(Mixture.shares([component, shifted], at)[0], odds / (1 + odds), 1e-12);
   }
@@ -180,10 +214,25 @@ test('the same of a covariance matrix', () => {
 test('a regression line, its band, and what is left for it', () => {
   const own = {
     model: {kind: 'regression', response: 'y', slopes: ['a', 'b'], centre: [10, -1]},
-    variables: [['intercept', 3], ['beta[a]', 0.5], ['beta[b]', -2]].map(([name, mean], v) => ({name, mean, sd: [2, 0.2, 0.3][v]})),
+    variables: [
+      ['intercept', 3],
+      ['beta[a]', 0.5],
+      ['beta[b]', -2],
+    ].map(([name, mean], v) => ({name, mean, sd: [2, 0.2, 0.3][v]})),
     correlated: [0, 1, 2],
     correlations: base64([1, -0.9, 0.1, 1, 0, 1]),
-    rows: {inputs: ['y'], all: true, row: [1], reach: [1], values: base64([9]), columns: base64([12, 4]), leverage: base64([0.2, 0.03, -0.1]), case: base64([0, 0, 0]), distance: [0], top: [0]},
+    rows: {
+      inputs: ['y'],
+      all: true,
+      row: [1],
+      reach: [1],
+      values: base64([9]),
+      columns: base64([12, 4]),
+      leverage: base64([0.2, 0.03, -0.1]),
+      case: base64([0, 0, 0]),
+      distance: [0],
+      top: [0],
+    },
   };
   const posterior = new Posterior(own);
   const regression = new Regression(own, posterior);
@@ -205,12 +254,21 @@ test('small changes are trusted; large shifts, far priors and long steps are not
     edit(change);
     return doubts(posterior, mixture, change);
   };
-  assert.deepEqual(reasons((change) => change.priors.set(0, 1.2)), []);
+  assert.deepEqual(
+    reasons((change) => change.priors.set(0, 1.2)),
+    [],
+  );
   assert.match(reasons((change) => change.priors.set(1, 0.21))[0], /^rate is far/);
   assert.match(reasons((change) => change.priors.set(0, 3)).join(), /moves by .* posterior sds/);
-  assert.deepEqual(reasons((change) => change.rows.set(1, {times: 1, values: [-1.5]})), []);
+  assert.deepEqual(
+    reasons((change) => change.rows.set(1, {times: 1, values: [-1.5]})),
+    [],
+  );
   assert.match(reasons((change) => change.rows.set(1, {times: 1, values: [-1.6]}))[0], /^row 4 is 0.57 sds/);
-  assert.deepEqual(reasons((change) => change.rows.set(1, {times: 0, values: [-50]})), []);
+  assert.deepEqual(
+    reasons((change) => change.rows.set(1, {times: 0, values: [-50]})),
+    [],
+  );
 });
 
 test('tables are copied with names as they are', () => {
@@ -218,13 +276,20 @@ test('tables are copied with names as they are', () => {
     {id: 'variable', label: 'variable', value: (v) => v.name, text: (v) => v.name},
     {id: 'mean', label: 'mean', value: (v) => v.mean, text: (v) => v.mean.toFixed(1)},
   ];
-  const variables = [{name: 'beta[a,"b"]', mean: 0.1 + 0.2}, {name: 'x|<b>', mean: -1}];
+  const variables = [
+    {name: 'beta[a,"b"]', mean: 0.1 + 0.2},
+    {name: 'x|<b>', mean: -1},
+  ];
   assert.equal(asCsv(columns, variables), 'variable,mean\n"beta[a,""b""]",0.30000000000000004\nx|<b>,-1\n');
   assert.match(asMarkdown(columns, variables), /\| x\\\|\\<b\\> \| -1\.0 \|/);
 });
 
 test('text that turns the text around it is replaced', () => {
-  assert.deepEqual(harmless({a: ['x\u202ey', [1, 2]], b: null, c: {d: 'z\u0000'}}), {a: ['x\ufffdy', [1, 2]], b: null, c: {d: 'z\ufffd'}});
+  assert.deepEqual(harmless({a: ['x\u202ey', [1, 2]], b: null, c: {d: 'z\u0000'}}), {
+    a: ['x\ufffdy', [1, 2]],
+    b: null,
+    c: {d: 'z\ufffd'},
+  });
 });
 
 test('sorting puts numbers in order and what is missing last', () => {

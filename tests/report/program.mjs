@@ -32,7 +32,10 @@ export class Folder {
 
   /** The rows of a table that the program prints as CSV, as objects. Names with commas are not for this reader. */
   table(...args) {
-    const [head, ...lines] = this.lrvb(...args).trim().split('\n').map((line) => line.split(/,(?![^[]*\])/).map((field) => field.replace(/^"(.*)"$/, '$1')));
+    const [head, ...lines] = this.lrvb(...args)
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/,(?![^[]*\])/).map((field) => field.replace(/^"(.*)"$/, '$1')));
     return lines.map((fields) => Object.fromEntries(head.map((name, i) => [name, fields[i]])));
   }
 
@@ -42,7 +45,20 @@ export class Folder {
     const groups = (number) => each(components, (k) => each(columns, (p) => number(k, p)).join(',')).join(columns > 1 ? ';' : ',');
     const means = groups((k, p) => apart * ((k + p * 7) % components));
     const weights = each(components, () => 1 / components).join(',');
-    this.lrvb('simulate', 'mixture', '--weights', weights, '--means', means, '--sds', groups(() => 1), '-n', String(rows), '-o', name);
+    this.lrvb(
+      'simulate',
+      'mixture',
+      '--weights',
+      weights,
+      '--means',
+      means,
+      '--sds',
+      groups(() => 1),
+      '-n',
+      String(rows),
+      '-o',
+      name,
+    );
   }
 
   /** Fits, writes the report, and gives its path. `fit` and `data` are arguments of the program. */

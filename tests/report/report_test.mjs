@@ -74,7 +74,10 @@ const moved = () =>
     Object.fromEntries(
       [...document.querySelectorAll('#moved-table tbody tr')].map((row) => [
         row.dataset.variable,
-        {mean: Number(row.querySelector('[data-column=moved]').dataset.value), sds: Number(row.querySelector('[data-column=shift]').dataset.value)},
+        {
+          mean: Number(row.querySelector('[data-column=moved]').dataset.value),
+          sds: Number(row.querySelector('[data-column=shift]').dataset.value),
+        },
       ]),
     ),
   );
@@ -99,7 +102,12 @@ async function slidersAgree(fit, step) {
     const now = await moved();
     for (const {variable, mean_derivative: slope} of own) {
       const expected = Number(slope) * (to - value);
-      close(now[variable].mean - still[variable].mean, expected, 1e-6 * Math.abs(expected) + 1e-13 * Math.abs(still[variable].mean), `${variable} by ${prior}`);
+      close(
+        now[variable].mean - still[variable].mean,
+        expected,
+        1e-6 * Math.abs(expected) + 1e-13 * Math.abs(still[variable].mean),
+        `${variable} by ${prior}`,
+      );
     }
     await browser.click('#reset');
     assert.deepEqual(await moved(), still);
@@ -149,23 +157,41 @@ test('the table has the numbers of the summary, sorts, and copies itself', async
       Object.fromEntries([...row.children].map((cell) => [cell.dataset.column, cell.dataset.value ?? cell.textContent])),
     ),
   );
-  assert.deepEqual(shown.map(({variable}) => variable), summary.map(({name}) => name));
+  assert.deepEqual(
+    shown.map(({variable}) => variable),
+    summary.map(({name}) => name),
+  );
   shown.forEach((row, v) => {
     const own = summary[v];
-    for (const [mine, its] of [['mean', 'mean'], ['sd', 'sd'], ['mean_field_sd', 'sd_mfvb'], ['lower', 'q5'], ['upper', 'q95'], ['exact_mean', 'mean_exact'], ['exact_sd', 'sd_exact']]) {
+    for (const [mine, its] of [
+      ['mean', 'mean'],
+      ['sd', 'sd'],
+      ['mean_field_sd', 'sd_mfvb'],
+      ['lower', 'q5'],
+      ['upper', 'q95'],
+      ['exact_mean', 'mean_exact'],
+      ['exact_sd', 'sd_exact'],
+    ]) {
       close(Number(row[mine]), own[its], 1e-15, `${own.name} ${mine}`);
     }
   });
-  const order = () => browser.run(() => [...document.querySelectorAll('#parameter-table tbody tr')].map((row) => row.dataset.variable));
+  const order = () =>
+    browser.run(() => [...document.querySelectorAll('#parameter-table tbody tr')].map((row) => row.dataset.variable));
   await browser.click('#parameter-table thead th:nth-child(2) button');
   const byMean = [...summary].sort((a, b) => b.mean - a.mean).map(({name}) => name);
   assert.deepEqual(await order(), byMean);
-  assert.equal(await browser.run(() => document.querySelector('#parameter-table th:nth-child(2)').getAttribute('aria-sort')), 'descending');
+  assert.equal(
+    await browser.run(() => document.querySelector('#parameter-table th:nth-child(2)').getAttribute('aria-sort')),
+    'descending',
+  );
   await browser.click('#parameter-table thead th:nth-child(2) button');
   assert.deepEqual(await order(), byMean.reverse());
 
   await browser.run(() => {
-    Object.defineProperty(navigator, 'clipboard', {configurable: true, value: {writeText: async (copied) => void (window.copied = copied)}});
+    Object.defineProperty(navigator, 'clipboard', {
+      configurable: true,
+      value: {writeText: async (copied) => void (window.copied = copied)},
+    });
   });
   await browser.click('[data-copy=CSV]');
   const csv = (await browser.run(() => window.copied)).trim().split('\n');
@@ -212,7 +238,9 @@ test('one column: a point that is dragged moves the means by its leverage', asyn
   await browser.drag(point, {x: point.x - 12, y: point.y});
   const row = await browser.run(() => Number(document.querySelector('#row-number').value));
   const to = await browser.run(() => Number(document.querySelector('[data-input]').value));
-  const leverage = folder.table('leverage', 'one.json', 'old_faithful.csv', '--variables', 'pi,mu,sigma').find((one) => Number(one.row) === row);
+  const leverage = folder
+    .table('leverage', 'one.json', 'old_faithful.csv', '--variables', 'pi,mu,sigma')
+    .find((one) => Number(one.row) === row);
   const step = to - Number(leverage.x);
   assert.ok(step < -0.02 && step > -0.2, `the point moved by ${step}`);
   const now = await moved();
@@ -254,7 +282,8 @@ test('a regression: the line, its band, and what rows and priors do', async () =
   await browser.set('#row-number', 31);
   await browser.set('[data-input]', from + 0.5);
   const now = await moved();
-  for (const name of ['beta[wt]', 'beta[hp]', 'beta[qsec]']) close(now[name].mean - still[name].mean, 0.5 * Number(slope[name]), 1e-6 * Math.abs(Number(slope[name])), name);
+  for (const name of ['beta[wt]', 'beta[hp]', 'beta[qsec]'])
+    close(now[name].mean - still[name].mean, 0.5 * Number(slope[name]), 1e-6 * Math.abs(Number(slope[name])), name);
 });
 
 test('the most influential rows are those of the program, and a button takes one to be moved', async () => {
@@ -264,7 +293,10 @@ test('the most influential rows are those of the program, and a button takes one
     .sort((a, b) => Number(b.distance) - Number(a.distance))
     .slice(0, 20)
     .map(({row}) => row);
-  assert.deepEqual(await browser.run(() => [...document.querySelectorAll('#influence-table tbody tr')].map((row) => row.dataset.row)), expected);
+  assert.deepEqual(
+    await browser.run(() => [...document.querySelectorAll('#influence-table tbody tr')].map((row) => row.dataset.row)),
+    expected,
+  );
   await browser.click('#influence-table tbody tr:nth-child(2) button');
   assert.equal(await browser.run(() => document.querySelector('#row-number').value), expected[1]);
   assert.equal(await browser.run(() => document.activeElement.id), 'row-number');
@@ -273,7 +305,9 @@ test('the most influential rows are those of the program, and a button takes one
 test('names are text, never markup', async () => {
   const names = ['<script>alert(1)</script>', '"};alert(1)//', '<img src=x onerror=alert(1)>', '</script><!--'];
   const quoted = names.map((name) => `"${name.replaceAll('"', '""')}"`);
-  const lines = Array.from({length: 60}, (_, i) => names.map((_, p) => ((i % 2) * 4 + Math.sin(1.7 * i + p * i)).toFixed(4)).join(','));
+  const lines = Array.from({length: 60}, (_, i) =>
+    names.map((_, p) => ((i % 2) * 4 + Math.sin(1.7 * i + p * i)).toFixed(4)).join(','),
+  );
   folder.write('hostile <b>.csv', `${quoted.join(',')}\n${lines.join('\n')}\n`);
   folder.lrvb('fit', 'mixture', 'hostile <b>.csv', '-k', '2', '--quiet', '-o', 'hostile.json');
   folder.lrvb('report', 'hostile.json', 'hostile <b>.csv', '--title', '<script>alert(2)</script> & "more"', '-o', 'hostile.html');
@@ -283,15 +317,28 @@ test('names are text, never markup', async () => {
   assert.ok((await text('#fitted')).includes(names[0]));
   const options = await browser.run(() => [...document.querySelector('#data select').options].map((option) => option.textContent));
   assert.deepEqual(options, names);
-  assert.deepEqual(await browser.run(() => ({scripts: document.scripts.length, images: document.images.length, bold: document.querySelectorAll('b').length})), {scripts: 2, images: 0, bold: 0});
+  assert.deepEqual(
+    await browser.run(() => ({
+      scripts: document.scripts.length,
+      images: document.images.length,
+      bold: document.querySelectorAll('b').length,
+    })),
+    {scripts: 2, images: 0, bold: 0},
+  );
 
   // The same names in a regression, as response, column and level of a factor.
-  folder.write('levels.csv', `${quoted[0]},${quoted[1]},${quoted[2]}\n${lines.map((line, i) => `${line.split(',')[0]},${line.split(',')[1]},${['a', quoted[3], quoted[0]][i % 3]}`).join('\n')}\n`);
+  folder.write(
+    'levels.csv',
+    `${quoted[0]},${quoted[1]},${quoted[2]}\n${lines.map((line, i) => `${line.split(',')[0]},${line.split(',')[1]},${['a', quoted[3], quoted[0]][i % 3]}`).join('\n')}\n`,
+  );
   folder.lrvb('fit', 'regression', 'levels.csv', '--response', names[0], '--quiet', '-o', 'levels.json');
   folder.lrvb('report', 'levels.json', 'levels.csv', '-o', 'levels.html');
   await visit(folder.file('levels.html'));
   assert.ok((await text('#fitted')).includes(`regression of ${names[0]}`));
-  assert.deepEqual(await browser.run(() => ({scripts: document.scripts.length, images: document.images.length})), {scripts: 2, images: 0});
+  assert.deepEqual(await browser.run(() => ({scripts: document.scripts.length, images: document.images.length})), {
+    scripts: 2,
+    images: 0,
+  });
 });
 
 test('one component, twenty, one row for each, ten columns', async () => {
@@ -316,11 +363,15 @@ test('one component, twenty, one row for each, ten columns', async () => {
   for (const id of ['#parameters', '#correlations', '#influence']) {
     const count = await browser.run((wanted) => document.querySelectorAll(`${wanted} select`).length, id);
     for (let i = 0; i < count; ++i) {
-      await browser.run((wanted, at) => {
-        const select = document.querySelectorAll(`${wanted} select`)[at];
-        select.selectedIndex = select.options.length - 1;
-        select.dispatchEvent(new Event('change'));
-      }, id, i);
+      await browser.run(
+        (wanted, at) => {
+          const select = document.querySelectorAll(`${wanted} select`)[at];
+          select.selectedIndex = select.options.length - 1;
+          select.dispatchEvent(new Event('change'));
+        },
+        id,
+        i,
+      );
       await browser.settle();
     }
   }
@@ -357,11 +408,17 @@ test('a check beside the fit, weights, rows left out', async () => {
   folder.lrvb('report', 'plain.json', 'old_faithful.csv', '--check', 'check.json', '-o', 'checked.html');
   await visit(folder.file('checked.html'));
   assert.match(await text('#verdict'), /draws of the exact posterior by importance sampling/);
-  assert.ok(await browser.run(() => document.querySelectorAll('#parameter-table [data-column=verdict]').length) > 0);
+  assert.ok((await browser.run(() => document.querySelectorAll('#parameter-table [data-column=verdict]').length)) > 0);
 
   const lines = Array.from({length: 80}, (_, i) => (i === 4 ? 'NA,1' : `${((i % 2) * 5 + Math.sin(i)).toFixed(3)},${1 + (i % 3)}`));
   folder.write('weighted.csv', `x,w\n${lines.join('\n')}\n`);
-  await visit(folder.report(['mixture', 'weighted.csv', '-c', 'x', '--weights', 'w', '-k', '2', '--drop-missing'], 'weighted.csv', 'weighted'));
+  await visit(
+    folder.report(
+      ['mixture', 'weighted.csv', '-c', 'x', '--weights', 'w', '-k', '2', '--drop-missing'],
+      'weighted.csv',
+      'weighted',
+    ),
+  );
   assert.match(await text('#fitted'), /79 rows of weighted.csv, 1 row with missing values left out, weighted by w/);
   await droppingAgrees('weighted.json', 'weighted.csv', 'pi,mu,sigma', [4, 6, 80]);
   await browser.set('#row-number', 5);
@@ -369,12 +426,18 @@ test('a check beside the fit, weights, rows left out', async () => {
 });
 
 test('large offsets and extreme units: fields, tables and shifts keep their digits', async () => {
-  for (const [name, offset, scale] of [['epoch', 1.6e9, 1], ['tiny', 0, 1e-24], ['huge', 0, 1e20]]) {
+  for (const [name, offset, scale] of [
+    ['epoch', 1.6e9, 1],
+    ['tiny', 0, 1e-24],
+    ['huge', 0, 1e20],
+  ]) {
     const lines = Array.from({length: 60}, (_, i) => String(offset + scale * ((i % 2) * 6 + Math.sin(1.7 * i))));
     folder.write(`${name}.csv`, `t\n${lines.join('\n')}\n`);
     await visit(folder.report(['mixture', `${name}.csv`, '-k', '2', '--check', 'never'], `${name}.csv`, name));
     await droppingAgrees(`${name}.json`, `${name}.csv`, 'pi,mu,sigma', [3, 60]);
-    const mean = folder.table('sensitivity', `${name}.json`, '-o', '-').find(({prior, variable}) => prior === 'mean' && variable === 'mu[1]');
+    const mean = folder
+      .table('sensitivity', `${name}.json`, '-o', '-')
+      .find(({prior, variable}) => prior === 'mean' && variable === 'mu[1]');
     const still = await moved();
     await browser.set('[data-prior="mean"]', 0.3);
     assert.equal(await trust(), 'within', name);
@@ -385,7 +448,9 @@ test('large offsets and extreme units: fields, tables and shifts keep their digi
     close((await moved())['mu[1]'].sds - still['mu[1]'].sds, (Number(mean.mean_derivative) * step) / sd, 1e-6, name);
   }
   await browser.visit(folder.file('epoch.html'));
-  const shown = await browser.run(() => [...document.querySelectorAll('#parameter-table tr[data-variable="mu[1]"] td')].slice(0, 4).map((cell) => cell.textContent));
+  const shown = await browser.run(() =>
+    [...document.querySelectorAll('#parameter-table tr[data-variable="mu[1]"] td')].slice(0, 4).map((cell) => cell.textContent),
+  );
   assert.equal(new Set(shown).size, 4, shown.join());
   // An empty field is the row as it was.
   await browser.set('#row-number', 3);
@@ -394,7 +459,13 @@ test('large offsets and extreme units: fields, tables and shifts keep their digi
 });
 
 test('everything held, corrected by draws, names that turn the text', async () => {
-  await visit(folder.report(['mixture', 'old_faithful.csv', '-c', 'eruptions', '-k', '2', '--fix', 'weights,means,precisions', '--at', 'one.json'], 'old_faithful.csv', 'held'));
+  await visit(
+    folder.report(
+      ['mixture', 'old_faithful.csv', '-c', 'eruptions', '-k', '2', '--fix', 'weights,means,precisions', '--at', 'one.json'],
+      'old_faithful.csv',
+      'held',
+    ),
+  );
   assert.match(await text('#move'), /held fixed: nothing moves/);
   assert.match(await text('#influence'), /held fixed/);
 
@@ -433,12 +504,15 @@ test('narrow, dark, printed, by the keyboard', async () => {
   assert.notEqual(light, dark);
   // Axis labels follow: what was drawn by day can be read by night.
   const label = await browser.run(() => getComputedStyle(document.querySelector('#data-density .role-axis-label text')).fill);
-  assert.equal(label, await browser.run(() => {
-    const probe = document.createElement('i');
-    probe.style.color = 'var(--muted)';
-    document.body.append(probe);
-    return getComputedStyle(probe).color;
-  }));
+  assert.equal(
+    label,
+    await browser.run(() => {
+      const probe = document.createElement('i');
+      probe.style.color = 'var(--muted)';
+      document.body.append(probe);
+      return getComputedStyle(probe).color;
+    }),
+  );
   await browser.devtools('Emulation.setEmulatedMedia', {media: 'print', features: [{name: 'prefers-color-scheme', value: 'dark'}]});
   assert.equal(await colour(), light, 'paper is white');
   assert.equal(await browser.run(() => document.querySelector('nav').checkVisibility()), false);
@@ -448,7 +522,9 @@ test('narrow, dark, printed, by the keyboard', async () => {
   // The Tab key alone reaches every control that can be seen, in the order of the page.
   await browser.visit(folder.file('one.html'));
   const wanted = await browser.run(() => {
-    const controls = [...document.querySelectorAll('button, select, input, a[href], summary')].filter((one) => one.checkVisibility() && !one.disabled);
+    const controls = [...document.querySelectorAll('button, select, input, a[href], summary')].filter(
+      (one) => one.checkVisibility() && !one.disabled,
+    );
     controls.forEach((one, i) => (one.dataset.stop = i));
     document.activeElement.blur();
     return controls.length;
@@ -460,9 +536,15 @@ test('narrow, dark, printed, by the keyboard', async () => {
     const stop = await browser.run(() => document.activeElement?.dataset?.stop ?? null);
     if (stop !== null) reached.push(Number(stop));
   }
-  assert.deepEqual(reached, Array.from({length: wanted}, (_, i) => i));
-  const unnamed = await browser.run(() =>
-    [...document.querySelectorAll('button, select, input')].filter((one) => !(one.getAttribute('aria-label') || one.labels?.[0]?.textContent.trim() || one.textContent.trim())).length,
+  assert.deepEqual(
+    reached,
+    Array.from({length: wanted}, (_, i) => i),
+  );
+  const unnamed = await browser.run(
+    () =>
+      [...document.querySelectorAll('button, select, input')].filter(
+        (one) => !(one.getAttribute('aria-label') || one.labels?.[0]?.textContent.trim() || one.textContent.trim()),
+      ).length,
   );
   assert.equal(unnamed, 0, 'controls without a name');
 });

@@ -69,7 +69,9 @@ function report(what, cases) {
   const trusted = cases.filter((one) => one.trusted);
   const worst = Math.max(...trusted.map(({error}) => error));
   const largest = Math.max(...trusted.map(({size}) => size));
-  console.log(`${what}: ${cases.length} changes, ${trusted.length} trusted; shifts up to ${largest.toFixed(2)} posterior sds, errors up to ${worst.toFixed(2)}`);
+  console.log(
+    `${what}: ${cases.length} changes, ${trusted.length} trusted; shifts up to ${largest.toFixed(2)} posterior sds, errors up to ${worst.toFixed(2)}`,
+  );
   return {trusted, worst};
 }
 
@@ -84,32 +86,58 @@ test('priors within the trusted range', () => {
 
 test('rows dropped, counted twice, moved', () => {
   const top = contents.rows.top;
-  const dropped = report('the 20 most influential rows dropped', top.map((n) => compare((change) => change.rows.set(n, {times: 0, values: [posterior.value(n, 0)]}))));
+  const dropped = report(
+    'the 20 most influential rows dropped',
+    top.map((n) => compare((change) => change.rows.set(n, {times: 0, values: [posterior.value(n, 0)]}))),
+  );
   assert.ok(dropped.trusted.length >= 15 && dropped.worst < 0.1);
-  const twice = report('the same counted twice', top.map((n) => compare((change) => change.rows.set(n, {times: 2, values: [posterior.value(n, 0)]}))));
+  const twice = report(
+    'the same counted twice',
+    top.map((n) => compare((change) => change.rows.set(n, {times: 2, values: [posterior.value(n, 0)]}))),
+  );
   assert.ok(twice.trusted.length >= 15 && twice.worst < 0.1);
-  const steps = top.flatMap((n) => [-0.1, -0.05, 0.05, 0.1].map((step) => compare((change) => change.rows.set(n, {times: 1, values: [posterior.value(n, 0) + step]}))));
+  const steps = top.flatMap((n) =>
+    [-0.1, -0.05, 0.05, 0.1].map((step) =>
+      compare((change) => change.rows.set(n, {times: 1, values: [posterior.value(n, 0) + step]})),
+    ),
+  );
   const moved = report('the same moved by 0.05 and 0.1 either way', steps);
   assert.ok(moved.trusted.length >= 30 && moved.worst < 0.1);
 });
 
 test('several rows at once, whichever way they pull', () => {
   const top = contents.rows.top;
-  const times = [[0, 2, 2, 2], [0, 0, 2, 2], [2, 2, 0, 0], [0, 2, 0, 2]];
+  const times = [
+    [0, 2, 2, 2],
+    [0, 0, 2, 2],
+    [2, 2, 0, 0],
+    [0, 2, 0, 2],
+  ];
   const cases = times.flatMap((pattern) =>
     [0, 4, 8, 12, 16].map((first) =>
-      compare((change) => pattern.forEach((own, i) => change.rows.set(top[first + i], {times: own, values: [posterior.value(top[first + i], 0)]}))),
+      compare((change) =>
+        pattern.forEach((own, i) => change.rows.set(top[first + i], {times: own, values: [posterior.value(top[first + i], 0)]})),
+      ),
     ),
   );
   assert.equal(cases[0].trusted, false, 'shifts that cancel are not small');
   // Rows of no importance, four at a time.
   const plain = Array.from({length: 20}, (_, i) => 4 + 13 * i).filter((n) => !top.includes(n));
   const small = [0, 4, 8, 12].flatMap((first) =>
-    times.map((pattern) => compare((change) => pattern.forEach((own, i) => change.rows.set(plain[first + i], {times: own, values: [posterior.value(plain[first + i], 0)]})))),
+    times.map((pattern) =>
+      compare((change) =>
+        pattern.forEach((own, i) =>
+          change.rows.set(plain[first + i], {times: own, values: [posterior.value(plain[first + i], 0)]}),
+        ),
+      ),
+    ),
   );
   const together = report('four rows at once, dropped or counted twice', [...cases, ...small]);
   assert.ok(together.trusted.length >= 10 && together.worst < 0.1);
-  const both = report('the 20 most influential rows counted twice and moved by 0.05', top.map((n) => compare((change) => change.rows.set(n, {times: 2, values: [posterior.value(n, 0) - 0.05]}))));
+  const both = report(
+    'the 20 most influential rows counted twice and moved by 0.05',
+    top.map((n) => compare((change) => change.rows.set(n, {times: 2, values: [posterior.value(n, 0) - 0.05]}))),
+  );
   assert.ok(both.trusted.length >= 5 && both.worst < 0.1);
 });
 

@@ -5,7 +5,10 @@ export function about({program, fit_file: file, model, outcome, data, correction
   const facts = [
     ['Fit', `${file}, by lrvb ${program}`],
     ['Data', data.name],
-    ['Prior', {auto: 'automatic, by the spread of the data', paper: 'that of the paper', explicit: 'given'}[model.prior] ?? model.prior],
+    [
+      'Prior',
+      {auto: 'automatic, by the spread of the data', paper: 'that of the paper', explicit: 'given'}[model.prior] ?? model.prior,
+    ],
     ['Bound', significant(outcome.bound, 8)],
     ['Seed', `${outcome.seed}${outcome.restarts > 1 ? `, the best of ${outcome.restarts} starts` : ''}`],
   ];
@@ -15,7 +18,11 @@ export function about({program, fit_file: file, model, outcome, data, correction
   return element(
     'footer',
     {},
-    element('dl', {}, facts.flatMap(([term, text]) => [element('dt', {}, term), element('dd', {dir: 'auto'}, text)])),
+    element(
+      'dl',
+      {},
+      facts.flatMap(([term, text]) => [element('dt', {}, term), element('dd', {dir: 'auto'}, text)]),
+    ),
     element(
       'p',
       {},

@@ -37,7 +37,12 @@ export function correlations(contents, posterior) {
   const options = groups.map(({title}, g) => [g, title]);
   return [
     element('p', {}, 'Mean field takes all of these between its blocks to be zero. Point at a cell for its value.'),
-    groups.length > 1 && element('div', {class: 'choices'}, choice('Show', options, 0, (g) => show(groups[Number(g)]))),
+    groups.length > 1 &&
+      element(
+        'div',
+        {class: 'choices'},
+        choice('Show', options, 0, (g) => show(groups[Number(g)])),
+      ),
     plot.figure,
     copyButtons({CSV: () => csvText(shown)}),
     left > 0 && element('p', {class: 'note'}, `The correlations of ${left} more were left out for size: lrvb covariance has them.`),
@@ -51,7 +56,12 @@ function heatMap() {
     id: 'heat-map',
     caption: 'Posterior correlations',
     description: 'Heat map of the posterior correlations of the parameters; the button below copies them as a table',
-    extra: [legend([['positive', 'block', 'var(--positive)'], ['negative', 'block', 'var(--negative)']])],
+    extra: [
+      legend([
+        ['positive', 'block', 'var(--positive)'],
+        ['negative', 'block', 'var(--negative)'],
+      ]),
+    ],
     spec: {
       signals: [
         {name: 'names', value: []},
@@ -59,7 +69,10 @@ function heatMap() {
       ],
       data: dataSets('cells'),
       scales: [scale('x', 'width'), scale('y', 'height')],
-      axes: [axis('bottom', 'x', {labelAngle: -45, labelAlign: 'right', labelBaseline: 'top', labelOverlap: false}), axis('left', 'y', {})],
+      axes: [
+        axis('bottom', 'x', {labelAngle: -45, labelAlign: 'right', labelBaseline: 'top', labelOverlap: false}),
+        axis('left', 'y', {}),
+      ],
       marks: [
         mark('rect', 'cells', {
           x: {scale: 'x', field: 'b'},
@@ -104,7 +117,15 @@ function groupsOf({model}, posterior) {
   };
   const part = (v) => partsOf(posterior.variables[v].name);
   const kinds = [...new Set(all.map((v) => part(v).kind))].sort((a, b) => Number(b === 'mu') - Number(a === 'mu'));
-  for (const kind of kinds) add(kind, all.filter((v) => part(v).kind === kind));
-  for (let k = 1; k <= (model.components ?? 0); ++k) add(`component ${k}`, all.filter((v) => part(v).indices[0] === k));
+  for (const kind of kinds)
+    add(
+      kind,
+      all.filter((v) => part(v).kind === kind),
+    );
+  for (let k = 1; k <= (model.components ?? 0); ++k)
+    add(
+      `component ${k}`,
+      all.filter((v) => part(v).indices[0] === k),
+    );
   return groups;
 }

@@ -16,7 +16,12 @@ export function influence(contents, posterior, onMove) {
     const points = series.flatMap(({name, v, input, place, colour}) =>
       posterior.rows.row.map((row, n) => {
         const y = posterior.leverageOf(n, v, input);
-        return {x: place(n), y, colour, tip: `row ${row} at ${significant(place(n), 4)} moves ${name} by ${significant(y)} for each unit`};
+        return {
+          x: place(n),
+          y,
+          colour,
+          tip: `row ${row} at ${significant(place(n), 4)} moves ${name} by ${significant(y)} for each unit`,
+        };
       }),
     );
     const few = series.length <= WIDE;
@@ -37,11 +42,20 @@ export function influence(contents, posterior, onMove) {
       `How much a posterior mean moves when a row’s ${contents.model.kind === 'mixture' ? 'value' : 'response'} moves by one unit, by where the row lies.`,
       ` ${posterior.note}`,
     ),
-    options.length > 1 && element('div', {class: 'choices'}, choice('Leverage on', options, 0, (i) => show(views[Number(i)]))),
+    options.length > 1 &&
+      element(
+        'div',
+        {class: 'choices'},
+        choice('Leverage on', options, 0, (i) => show(views[Number(i)])),
+      ),
     plot.figure,
     key,
     element('h3', {}, 'The most influential rows'),
-    element('p', {}, 'What dropping each would do to the means, in posterior sds. The distance is that of all of them together: 1 is as far as one posterior sd.'),
+    element(
+      'p',
+      {},
+      'What dropping each would do to the means, in posterior sds. The distance is that of all of them together: 1 is as far as one posterior sd.',
+    ),
     topTable(contents, posterior, onMove),
   ];
 }
@@ -111,12 +125,23 @@ function topTable(contents, posterior, onMove) {
     element(
       'table',
       {id: 'influence-table'},
-      element('thead', {}, element('tr', {}, heads.map((head) => element('th', {scope: 'col'}, head)))),
+      element(
+        'thead',
+        {},
+        element(
+          'tr',
+          {},
+          heads.map((head) => element('th', {scope: 'col'}, head)),
+        ),
+      ),
       element(
         'tbody',
         {},
         rows.top.map((n) => {
-          const most = free.reduce((best, v) => (Math.abs(posterior.dropped(n, v)) > Math.abs(posterior.dropped(n, best)) ? v : best), free[0]);
+          const most = free.reduce(
+            (best, v) => (Math.abs(posterior.dropped(n, v)) > Math.abs(posterior.dropped(n, best)) ? v : best),
+            free[0],
+          );
           const cells = wide
             ? free.map((v) => element('td', {}, fixed(posterior.dropped(n, v), 3)))
             : [element('td', {}, `${variables[most].name} by ${fixed(posterior.dropped(n, most), 3)}`)];
@@ -127,7 +152,11 @@ function topTable(contents, posterior, onMove) {
             rows.inputs.map((_, i) => element('td', {}, significant(posterior.value(n, i), 6))),
             element('td', {}, fixed(rows.distance[n], 3)),
             cells,
-            element('td', {}, element('button', {type: 'button', click: () => onMove(n), 'aria-label': `Move row ${rows.row[n]}`}, 'Move it')),
+            element(
+              'td',
+              {},
+              element('button', {type: 'button', click: () => onMove(n), 'aria-label': `Move row ${rows.row[n]}`}, 'Move it'),
+            ),
           );
         }),
       ),

@@ -21,7 +21,8 @@ function picture(options) {
 
 const note = (text) => element('p', {class: 'note'}, text);
 const withoutData = 'This report was made without the data: give them to lrvb report after the fit.';
-const withoutResponse = 'The fit did not converge to a maximum, so there is no linear response: no error bars that hold, and nothing that could be moved.';
+const withoutResponse =
+  'The fit did not converge to a maximum, so there is no linear response: no error bars that hold, and nothing that could be moved.';
 const withoutMoves = 'All parameters were held fixed: nothing moves.';
 
 let move = null;
@@ -40,10 +41,19 @@ function moveRow(n) {
 }
 
 const SECTIONS = [
-  ['data', contents.model.kind === 'mixture' && !contents.histograms ? 'The fit' : 'The data and the fit', () => picture({prefix: 'data'})?.element ?? note(withoutData)],
+  [
+    'data',
+    contents.model.kind === 'mixture' && !contents.histograms ? 'The fit' : 'The data and the fit',
+    () => picture({prefix: 'data'})?.element ?? note(withoutData),
+  ],
   ['parameters', 'The parameters', () => parameters(contents)],
-  contents.response && posterior.correlated.length > 1 && ['correlations', 'The correlations', () => correlations(contents, posterior)],
-  contents.response && ['influence', 'The influence', () => (posterior.rows ? influence(contents, posterior, moveRow) : note(withoutData))],
+  contents.response &&
+    posterior.correlated.length > 1 && ['correlations', 'The correlations', () => correlations(contents, posterior)],
+  contents.response && [
+    'influence',
+    'The influence',
+    () => (posterior.rows ? influence(contents, posterior, moveRow) : note(withoutData)),
+  ],
   ['move', 'Move it', moveSection],
 ].filter(Boolean);
 

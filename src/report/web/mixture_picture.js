@@ -1,7 +1,22 @@
 import {choice, element, legend} from './dom.js';
 import {Mixture} from './mixture.js';
 import {decode, grouped, normalQuantile, percent, significant} from './numbers.js';
-import {Plot, across, area, colourOf, curve, curves, dashOf, dataSets, domainSignal, dots, extent, linear, mark, up} from './plot.js';
+import {
+  Plot,
+  across,
+  area,
+  colourOf,
+  curve,
+  curves,
+  dashOf,
+  dataSets,
+  domainSignal,
+  dots,
+  extent,
+  linear,
+  mark,
+  up,
+} from './plot.js';
 import {RowMarks} from './row_marks.js';
 
 const GRID = 240;
@@ -62,7 +77,10 @@ export class MixturePicture {
   // --- one column -----------------------------------------------------------------------------------------------
 
   densityPlot(prefix) {
-    const entries = [['rows', 'block', 'var(--bar)'], ['density', 'line', 'var(--ink)']];
+    const entries = [
+      ['rows', 'block', 'var(--bar)'],
+      ['density', 'line', 'var(--ink)'],
+    ];
     const band = `its ${percent(this.contents.level)} posterior band${this.movable ? ', as wide as fitted' : ''}`;
     if (this.contents.response) entries.push([band, 'block', 'var(--band)']);
     if (this.movable) entries.push(['before', 'dashed', 'var(--muted)']);
@@ -70,7 +88,9 @@ export class MixturePicture {
     const plot = new Plot({
       id: `${prefix}-density`,
       caption: element('span', {}, this.movable ? 'The density, moved' : 'The density'),
-      description: this.description('Histogram of the rows with the fitted density, its components and a band for its posterior uncertainty'),
+      description: this.description(
+        'Histogram of the rows with the fitted density, its components and a band for its posterior uncertainty',
+      ),
       extra: [legend([...entries, ...this.componentEntries('line')])],
       spec: {
         height: 300,
@@ -113,7 +133,9 @@ export class MixturePicture {
     const spread = sds ? xs.map((x, i) => ({x, low: Math.max(0, total[i] - z * sds[i]), high: total[i] + z * sds[i]})) : [];
     const highest = Math.max(...before, ...spread.map(({high}) => high), ...bins.map(({density}) => density));
     const through = (ys) => xs.map((x, i) => ({x, y: ys[i]}));
-    this.note.textContent = this.uncorrelated(p) ? 'Not all correlations found room in this report: the band takes those that did not to be zero.' : '';
+    this.note.textContent = this.uncorrelated(p)
+      ? 'Not all correlations found room in this report: the band takes those that did not to be zero.'
+      : '';
     this.density.show(
       {
         bins,
@@ -188,7 +210,14 @@ export class MixturePicture {
         ],
       },
     });
-    this.marks?.attach(plot, (n, at) => new Map([[this.x, at.x], [this.y, at.y]]));
+    this.marks?.attach(
+      plot,
+      (n, at) =>
+        new Map([
+          [this.x, at.x],
+          [this.y, at.y],
+        ]),
+    );
     return plot;
   }
 
@@ -209,7 +238,7 @@ export class MixturePicture {
       colour: colourOf(k),
       tip: `component ${k + 1}, weight ${significant(weight)}: ${significant(mean[p])}, ${significant(mean[q])}`,
     }));
-    const points = this.movable && this.points?.all ? [] : this.points?.of(p, q) ?? [];
+    const points = this.movable && this.points?.all ? [] : (this.points?.of(p, q) ?? []);
     const cells = points.length === 0 && !this.points ? cellsOf(this.contents.pairs, p, q) : [];
     const binned = this.contents.pairs?.columns ?? 0;
     const unseen = binned > 0 && Math.max(p, q) >= binned;
@@ -276,7 +305,9 @@ export class MixturePicture {
   description(what) {
     const components = this.mixture.components(this.posterior.means);
     const words = components.slice(0, MANY).map(({weight, mean, covariance}, k) => {
-      const places = mean.slice(0, 4).map((m, p) => `${this.columns[p]} ${significant(m)} with sd ${significant(Math.sqrt(covariance[p][p]))}`);
+      const places = mean
+        .slice(0, 4)
+        .map((m, p) => `${this.columns[p]} ${significant(m)} with sd ${significant(Math.sqrt(covariance[p][p]))}`);
       return `Component ${k + 1} has ${significant(100 * weight)} % of the rows, ${places.join(', ')}.`;
     });
     const more = components.length > MANY ? ` And ${components.length - MANY} more components.` : '';

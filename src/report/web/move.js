@@ -63,14 +63,27 @@ export class MoveIt {
           {class: 'moved'},
           this.banner,
           this.picture?.element,
-          element('div', {class: 'changed'}, element('button', {type: 'button', id: 'reset', click: () => this.reset()}, 'Undo all'), this.changes),
+          element(
+            'div',
+            {class: 'changed'},
+            element('button', {type: 'button', id: 'reset', click: () => this.reset()}, 'Undo all'),
+            this.changes,
+          ),
           element(
             'div',
             {class: 'scroll tall', tabindex: '0', role: 'region', 'aria-label': 'Table of the moved means'},
             element(
               'table',
               {id: 'moved-table'},
-              element('thead', {}, element('tr', {}, ['variable', 'mean', 'moves to', 'shift in sds', ''].map((head) => element('th', {scope: 'col'}, head)))),
+              element(
+                'thead',
+                {},
+                element(
+                  'tr',
+                  {},
+                  ['variable', 'mean', 'moves to', 'shift in sds', ''].map((head) => element('th', {scope: 'col'}, head)),
+                ),
+              ),
               this.body,
             ),
           ),

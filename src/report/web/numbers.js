@@ -53,7 +53,9 @@ export const grouped = (count) => (isNumber(count) ? count.toLocaleString('en') 
 
 /** A few names, and how many more there are. */
 export function listed(names, most = 4) {
-  return names.length <= most ? names.join(', ') : `${names.slice(0, most - 1).join(', ')} and ${grouped(names.length - most + 1)} more`;
+  return names.length <= most
+    ? names.join(', ')
+    : `${names.slice(0, most - 1).join(', ')} and ${grouped(names.length - most + 1)} more`;
 }
 
 /** With a capital and one full stop. */

@@ -11,7 +11,10 @@ const ROWS = 42; // in one figure
 export function parameters(contents) {
   const source = contents.correction ? 'draws of the exact posterior' : 'linear response';
   const scales = contents.variables.some(({sd}) => sd > 0)
-    ? [['sds', 'in posterior sds from the mean'], ['units', 'in their own units']]
+    ? [
+        ['sds', 'in posterior sds from the mean'],
+        ['units', 'in their own units'],
+      ]
     : [['units', 'in their own units']];
   const holder = element('div', {id: 'whiskers'});
   const pager = element('span');
@@ -34,7 +37,9 @@ export function parameters(contents) {
       'p',
       {},
       `Means and ${percent(contents.level)} intervals. `,
-      contents.response ? 'Where mean field\u2019s bar is shorter than the line above it, it hid part of the uncertainty.' : 'These are mean field\u2019s, which are too short.',
+      contents.response
+        ? 'Where mean field\u2019s bar is shorter than the line above it, it hid part of the uncertainty.'
+        : 'These are mean field\u2019s, which are too short.',
     ),
     element('div', {class: 'choices'}, scales.length > 1 && choice('Scale', scales, scales[0][0], show), pager),
     legend(entries),
@@ -71,7 +76,15 @@ function sdPages(contents) {
         }));
       });
       const caption = 'How far the intervals reach, in posterior sds from the mean';
-      return [whiskerPlot(contents, {id: `whiskers-${first + 1}`, caption, rows, names: variables.map(label), unit: 'posterior sds from the mean'}).figure];
+      return [
+        whiskerPlot(contents, {
+          id: `whiskers-${first + 1}`,
+          caption,
+          rows,
+          names: variables.map(label),
+          unit: 'posterior sds from the mean',
+        }).figure,
+      ];
     },
   );
 }
@@ -126,7 +139,19 @@ function whiskerPlot(contents, {id, caption, rows, names, unit}) {
       height: 34 * names.length,
       data: [{name: 'whiskers', values: rows}],
       scales: [
-        {name: 'x', type: 'linear', range: 'width', zero: false, nice: true, domain: {fields: [{data: 'whiskers', field: 'lower'}, {data: 'whiskers', field: 'upper'}]}},
+        {
+          name: 'x',
+          type: 'linear',
+          range: 'width',
+          zero: false,
+          nice: true,
+          domain: {
+            fields: [
+              {data: 'whiskers', field: 'lower'},
+              {data: 'whiskers', field: 'upper'},
+            ],
+          },
+        },
         {name: 'y', type: 'band', range: 'height', domain: names, paddingInner: 0.1},
       ],
       axes: [
@@ -175,12 +200,39 @@ function whiskers(variable, response, z) {
   });
   const lines = [];
   if (response) {
-    lines.push(line('the posterior', mean, variable.lower ?? mean, variable.upper ?? mean, {offset: -5, colour: 'var(--c1)', width: 2.5, dash: [], shape: 'circle', size: 70}));
+    lines.push(
+      line('the posterior', mean, variable.lower ?? mean, variable.upper ?? mean, {
+        offset: -5,
+        colour: 'var(--c1)',
+        width: 2.5,
+        dash: [],
+        shape: 'circle',
+        size: 70,
+      }),
+    );
   }
-  lines.push(line('mean field', mean, variable.mean_field_lower ?? mean, variable.mean_field_upper ?? mean, {offset: response ? 3 : 0, colour: 'var(--c4)', width: 5, dash: [], shape: 'circle', size: 0}));
+  lines.push(
+    line('mean field', mean, variable.mean_field_lower ?? mean, variable.mean_field_upper ?? mean, {
+      offset: response ? 3 : 0,
+      colour: 'var(--c4)',
+      width: 5,
+      dash: [],
+      shape: 'circle',
+      size: 0,
+    }),
+  );
   if (typeof variable.exact_sd === 'number' && variable.exact_sd > 0) {
     const [center, reach] = [variable.exact_mean, z * variable.exact_sd];
-    lines.push(line('exact posterior (mean ± sds)', center, center - reach, center + reach, {offset: 10, colour: 'var(--ink)', width: 1.25, dash: [3, 2], shape: 'diamond', size: 45}));
+    lines.push(
+      line('exact posterior (mean ± sds)', center, center - reach, center + reach, {
+        offset: 10,
+        colour: 'var(--ink)',
+        width: 1.25,
+        dash: [3, 2],
+        shape: 'diamond',
+        size: 45,
+      }),
+    );
   }
   return lines;
 }

@@ -142,7 +142,12 @@ export function curves(data, by) {
 
 /** The area between the fields low and high. */
 export function area(data) {
-  return mark('area', data, {x: PLACE.x, y: {scale: 'y', field: 'low'}, y2: {scale: 'y', field: 'high'}, fill: {value: 'var(--band)'}});
+  return mark('area', data, {
+    x: PLACE.x,
+    y: {scale: 'y', field: 'low'},
+    y2: {scale: 'y', field: 'high'},
+    fill: {value: 'var(--band)'},
+  });
 }
 
 /** An axis of numbers, with as many ticks as it has room for. */

@@ -23,7 +23,8 @@ export class Posterior {
     this.note = '';
     if (this.rows) {
       const {row, inputs} = this.rows;
-      if (!this.rows.all) this.note = `${plural(row.length, 'row')} of ${grouped(contents.data.rows)} are here: the most influential, and others evenly spaced.`;
+      if (!this.rows.all)
+        this.note = `${plural(row.length, 'row')} of ${grouped(contents.data.rows)} are here: the most influential, and others evenly spaced.`;
       this.values = decode(this.rows.values, row.length * inputs.length);
       this.leverage = decode(this.rows.leverage, row.length * count * inputs.length);
       this.caseWeights = decode(this.rows.case, row.length * count);

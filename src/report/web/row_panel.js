@@ -1,7 +1,11 @@
 import {element} from './dom.js';
 import {typed} from './numbers.js';
 
-const TIMES = [[1, 'keep it'], [0, 'drop it'], [2, 'count it twice']];
+const TIMES = [
+  [1, 'keep it'],
+  [0, 'drop it'],
+  [2, 'count it twice'],
+];
 
 /** The controls of one row: which it is, how often it counts, and where it lies. */
 export class RowPanel {
@@ -32,7 +36,12 @@ export class RowPanel {
       'div',
       {class: 'row-controls', hidden: true},
       element('div', {class: 'radios', role: 'radiogroup', 'aria-label': 'How often the row counts'}, this.times),
-      element('div', {class: 'choices'}, this.values.map(({label}) => label), this.back),
+      element(
+        'div',
+        {class: 'choices'},
+        this.values.map(({label}) => label),
+        this.back,
+      ),
     );
     this.element = element(
       'fieldset',

@@ -35,7 +35,14 @@ export class PriorSlider {
       change: () => this.type(this.field.value),
     });
     this.mark = element('span', {class: 'beyond', role: 'status'});
-    this.element = element('div', {class: 'slider'}, element('span', {class: 'name'}, name), element('span', {class: 'track'}, this.range), this.field, this.mark);
+    this.element = element(
+      'div',
+      {class: 'slider'},
+      element('span', {class: 'name'}, name),
+      element('span', {class: 'track'}, this.range),
+      this.field,
+      this.mark,
+    );
   }
 
   shown(value) {

@@ -20,7 +20,10 @@ export function parameterTable(contents) {
           'tr',
           {'data-variable': variable.name},
           columns.map(({text, value, id}, c) => {
-            const attributes = {'data-column': id, 'data-value': typeof value(variable) === 'number' ? exact(value(variable)) : null};
+            const attributes = {
+              'data-column': id,
+              'data-value': typeof value(variable) === 'number' ? exact(value(variable)) : null,
+            };
             if (c === 0) return element('th', {scope: 'row', ...attributes}, text(variable));
             if (id === 'verdict') attributes.class = variable.verdict === 'ok' ? 'is-ok' : 'is-off';
             return element('td', attributes, text(variable));
@@ -30,7 +33,11 @@ export function parameterTable(contents) {
     );
   };
   const heads = columns.map(({label, title}, c) =>
-    element('th', {scope: 'col', 'aria-sort': 'none', title}, element('button', {type: 'button', class: 'sort', click: () => sort(c)}, label)),
+    element(
+      'th',
+      {scope: 'col', 'aria-sort': 'none', title},
+      element('button', {type: 'button', class: 'sort', click: () => sort(c)}, label),
+    ),
   );
   const sort = (c) => {
     sorted = {column: c, down: sorted.column === c ? !sorted.down : columns[c].downFirst};
@@ -50,7 +57,11 @@ export function parameterTable(contents) {
       element('table', {id: 'parameter-table'}, element('thead', {}, element('tr', {}, heads)), body),
     ),
     contents.variables_left_out > 0 &&
-      element('p', {class: 'note'}, `${contents.variables_left_out} more are in ${contents.fit_file}, and were left out for size: lrvb summary shows them.`),
+      element(
+        'p',
+        {class: 'note'},
+        `${contents.variables_left_out} more are in ${contents.fit_file}, and were left out for size: lrvb summary shows them.`,
+      ),
   );
 }
 
@@ -58,7 +69,14 @@ export function parameterTable(contents) {
 function columnsOf({variables, level, response}) {
   const tail = (100 * (1 - level)) / 2;
   const quantile = (share) => `q${Number(share.toFixed(4))}`;
-  const number = (id, label, title, value, text = (v) => rounded(value(v), v.sd ?? v.mean_field_sd)) => ({id, label, title, value, text, downFirst: true});
+  const number = (id, label, title, value, text = (v) => rounded(value(v), v.sd ?? v.mean_field_sd)) => ({
+    id,
+    label,
+    title,
+    value,
+    text,
+    downFirst: true,
+  });
   const columns = [
     {id: 'variable', label: 'variable', title: 'Name', value: (v) => v.name, text: (v) => v.name, downFirst: false},
     number('mean', 'mean', 'Posterior mean', (v) => v.mean),
@@ -73,13 +91,24 @@ function columnsOf({variables, level, response}) {
   columns.push(number('mean_field_sd', 'MFVB sd', 'Posterior sd by mean field', (v) => v.mean_field_sd));
   if (response) {
     const ratio = (v) => (v.mean_field_sd > 0 ? v.sd / v.mean_field_sd : null);
-    columns.push(number('ratio', 'sd / MFVB', 'How many times the sd is what mean field says', ratio, (v) => (ratio(v) === null ? 'fixed' : fixed(ratio(v), 2))));
+    columns.push(
+      number('ratio', 'sd / MFVB', 'How many times the sd is what mean field says', ratio, (v) =>
+        ratio(v) === null ? 'fixed' : fixed(ratio(v), 2),
+      ),
+    );
   }
   if (variables.some(({verdict}) => verdict)) {
     columns.push(
       number('exact_mean', 'exact mean', 'Mean of the exact posterior', (v) => v.exact_mean ?? null),
       number('exact_sd', 'exact sd', 'Sd of the exact posterior', (v) => v.exact_sd ?? null),
-      {id: 'verdict', label: 'check', title: 'What the check says', value: (v) => v.verdict ?? '', text: (v) => v.verdict ?? '', downFirst: false},
+      {
+        id: 'verdict',
+        label: 'check',
+        title: 'What the check says',
+        value: (v) => v.verdict ?? '',
+        text: (v) => v.verdict ?? '',
+        downFirst: false,
+      },
     );
   }
   return columns;
@@ -99,7 +128,10 @@ export function csvText(rows) {
 
 export function asCsv(columns, variables) {
   const text = (value) => (typeof value === 'string' ? value : exact(value));
-  return csvText([columns.map(({id}) => id), ...variables.map((variable) => columns.map((column) => text(column.value(variable))))]);
+  return csvText([
+    columns.map(({id}) => id),
+    ...variables.map((variable) => columns.map((column) => text(column.value(variable)))),
+  ]);
 }
 
 export function asMarkdown(columns, variables) {

@@ -15,11 +15,14 @@ export function doubts(posterior, model, change) {
   const largest = strain.reduce((worst, size, v) => (size > strain[worst] ? v : worst), 0);
   if (strain[largest] > TRUSTED_SHIFT) {
     const several = change.priors.size + change.rows.size > 1 ? ', counted one by one' : '';
-    reasons.push(`${posterior.variables[largest].name} moves by ${fixed(strain[largest], 2)} posterior sds${several}, more than ${TRUSTED_SHIFT}`);
+    reasons.push(
+      `${posterior.variables[largest].name} moves by ${fixed(strain[largest], 2)} posterior sds${several}, more than ${TRUSTED_SHIFT}`,
+    );
   }
   for (const [h, value] of change.priors) {
     const prior = posterior.priors[h];
-    if (value < prior.trusted_low || value > prior.trusted_high) reasons.push(`${prior.name} is far from the ${significant(prior.value, 6)} that was fitted`);
+    if (value < prior.trusted_low || value > prior.trusted_high)
+      reasons.push(`${prior.name} is far from the ${significant(prior.value, 6)} that was fitted`);
   }
   for (const [n, row] of change.rows) {
     const reason = model instanceof Mixture ? doubtOfComponents(posterior, model, n, row) : doubtOfLine(posterior, model, n, row);
@@ -36,7 +39,8 @@ function doubtOfComponents(posterior, mixture, n, row) {
   const before = Mixture.shares(components, from);
   const after = Mixture.shares(components, row.values);
   const turned = before.findIndex((share, k) => !(Math.abs(share - after[k]) <= TRUSTED_SHARE));
-  if (turned >= 0) return `changes sides: component ${turned + 1} had ${fixed(100 * before[turned], 0)} % of it, and would have ${fixed(100 * after[turned], 0)} %`;
+  if (turned >= 0)
+    return `changes sides: component ${turned + 1} had ${fixed(100 * before[turned], 0)} % of it, and would have ${fixed(100 * after[turned], 0)} %`;
   const {covariance} = components[before.indexOf(Math.max(...before))];
   const step = Math.max(...from.map((x, p) => Math.abs(row.values[p] - x) / Math.sqrt(covariance[p][p])));
   return step > TRUSTED_STEP ? `is ${fixed(step, 2)} sds of its component away from where it was` : null;

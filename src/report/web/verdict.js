@@ -6,13 +6,28 @@ export function heading(contents) {
   const verdict = verdictOf(contents);
   const warnings = contents.warnings.filter((warning) => warning !== contents.outcome.message); // which is said already
   return [
-    element('header', {}, element('h1', {dir: 'auto'}, contents.title), element('p', {class: 'lead', id: 'fitted'}, fitted(contents))),
+    element(
+      'header',
+      {},
+      element('h1', {dir: 'auto'}, contents.title),
+      element('p', {class: 'lead', id: 'fitted'}, fitted(contents)),
+    ),
     element(
       'div',
       {class: `card verdict ${verdict.level}`, id: 'verdict', role: 'note', 'aria-label': 'Can it be trusted?'},
-      element('p', {class: 'headline'}, element('span', {class: 'sign', 'aria-hidden': 'true'}, SIGNS[verdict.level]), verdict.headline),
+      element(
+        'p',
+        {class: 'headline'},
+        element('span', {class: 'sign', 'aria-hidden': 'true'}, SIGNS[verdict.level]),
+        verdict.headline,
+      ),
       verdict.sentences.map((text) => element('p', {}, text)),
-      warnings.length > 0 && element('ul', {id: 'warnings'}, warnings.map((warning) => element('li', {}, sentence(warning)))),
+      warnings.length > 0 &&
+        element(
+          'ul',
+          {id: 'warnings'},
+          warnings.map((warning) => element('li', {}, sentence(warning))),
+        ),
     ),
   ];
 }
@@ -51,18 +66,28 @@ function verdictOf({outcome, check, warnings, correction}) {
   const careful = (level) => (warnings.length > 0 ? 'careful' : level);
   if (check && check.verdict !== 'unchecked') {
     const [level, headline] = HEADLINES[check.verdict] ?? ['careful', `The check says: ${check.verdict}.`];
-    return {level: level === 'good' ? careful(level) : level, headline, sentences: [sentence(check.message), comparedWith(check), converged]};
+    return {
+      level: level === 'good' ? careful(level) : level,
+      headline,
+      sentences: [sentence(check.message), comparedWith(check), converged],
+    };
   }
   if (correction) {
     return {
       level: careful('good'),
       headline: 'The means and sds are those of draws from the exact posterior.',
-      sentences: [converged, `${comparedWith(correction).replace('Compared with', 'They were corrected by')} What rows and priors do, below, is the linear response.`],
+      sentences: [
+        converged,
+        `${comparedWith(correction).replace('Compared with', 'They were corrected by')} What rows and priors do, below, is the linear response.`,
+      ],
     };
   }
   return {
     level: careful('plain'),
-    headline: warnings.length > 0 ? 'Read the warnings before you use these numbers.' : 'Converged, but not compared with the exact posterior.',
+    headline:
+      warnings.length > 0
+        ? 'Read the warnings before you use these numbers.'
+        : 'Converged, but not compared with the exact posterior.',
     sentences: [converged, check ? sentence(check.message) : 'lrvb check compares it with draws of the exact posterior.'],
   };
 }
