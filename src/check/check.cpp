@@ -7,10 +7,13 @@
 #include <lrvb/sample/model_density.hpp>
 #include <lrvb/sample/pareto.hpp>
 
+#include <boost/math/special_functions/erf.hpp>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace lrvb {
 
@@ -18,8 +21,9 @@ namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLargestKHat = 1.0;
+constexpr double kReliableRHat = 1.05;
 constexpr double kDoubtfulRHat = 1.1;
-constexpr double kStandardErrors = 2.0;
+constexpr double kResolvingErrors = 2.0;  // standard errors that must not be above the tolerance
 
 // Draws of the density, as a check keeps them; returns the points.
 Matrix draw_importance(const ModelDensity& density, const NormalApproximation& approximation, Check& check) {
@@ -35,20 +39,6 @@ Matrix draw_importance(const ModelDensity& density, const NormalApproximation& a
     check.log_density = std::move(sample.log_density);
     check.log_proposal = std::move(sample.log_proposal);
     check.log_weights = std::move(sample.log_weights);
-    const double threshold = pareto_threshold(check.options.draws);
-    if (check.k_hat < threshold) {
-        check.verdict = CheckVerdict::ok;
-        check.trust =
-            fmt::format("k-hat {:.2f} is below {:.2f}: the exact numbers can be relied on", check.k_hat, threshold);
-    } else if (check.k_hat < kLargestKHat) {
-        check.verdict = CheckVerdict::doubtful;
-        check.trust = fmt::format(
-            "k-hat {:.2f} is above {:.2f}: the exact numbers are doubtful; take more draws, or Metropolis-Hastings",
-            check.k_hat, threshold);
-    } else {
-        check.trust = fmt::format(
-            "k-hat {:.2f} is above 1: the exact numbers are not to be used; take Metropolis-Hastings", check.k_hat);
-    }
     return std::move(sample.points);
 }
 
@@ -70,91 +60,193 @@ Matrix draw_metropolis(const ModelDensity& density, const NormalApproximation& a
     check.k_hat = kNothing;
     check.log_density = std::move(sample.log_density);
     check.log_weights = Vector::Constant(check.options.draws, -std::log(static_cast<double>(check.options.draws)));
-    const std::string moves =
-        fmt::format("R-hat {:.3f} over {} chains, {:.0f}% of {} moves accepted", sample.r_hat, sample.chains,
-                    100.0 * sample.acceptance, sample.random_walk ? "random-walk" : "independence");
-    if (sample.reliable()) {
-        check.verdict = CheckVerdict::ok;
-        check.trust = fmt::format("{}: the exact numbers can be relied on", moves);
-    } else if (sample.r_hat < kDoubtfulRHat) {
-        check.verdict = CheckVerdict::doubtful;
-        check.trust = fmt::format("{}: the exact numbers are doubtful; take more draws", moves);
-    } else {
-        check.trust = fmt::format(
-            "{}: the exact numbers are not to be used; chains disagree, so take many more draws, or another fit",
-            moves);
-    }
     return std::move(sample.points);
 }
 
-struct Moments {
-    double mean = 0.0;
-    double sd = 0.0;
-    // Monte Carlo standard errors, in sds.
-    double mean_error = 0.0;
-    double sd_error = 0.0;
-};
-
-Moments moments_of(const Vector& values, const Vector& weights, const Check& check) {
-    Moments moments;
-    moments.mean = weights.dot(values);
-    const Eigen::ArrayXd squares = (values.array() - moments.mean).square();
-    const double variance = weights.dot(squares.matrix());
-    if (!(variance > 1e-28 * moments.mean * moments.mean)) return moments;  // fixed, but for rounding
-    moments.sd = std::sqrt(variance);
-    // Errors of self-normalised weights; draws of chains count for fewer, as many as their effective size says.
-    double inflation = 1.0;
-    if (check.chains > 0) {
-        const Matrix chains = Eigen::Map<const Matrix>(values.data(), values.size() / check.chains, check.chains);
-        inflation = std::sqrt(static_cast<double>(values.size()) / effective_sample_size(chains));
-    }
-    moments.mean_error = inflation * std::sqrt((weights.array().square() * squares).sum() / variance);
-    moments.sd_error =
-        inflation * std::sqrt((weights.array().square() * (squares - variance).square()).sum()) / (2.0 * variance);
-    return moments;
+// Rounded up to one digit.
+std::string more_draws(const Check& check, double factor) {
+    constexpr double most = 1e7;
+    const double needed = factor * static_cast<double>(check.options.draws);
+    const double digit = std::pow(10.0, std::floor(std::log10(needed)));
+    const double rounded = digit * std::ceil(needed / digit);
+    return rounded <= most ? fmt::format("take about {:.0f} draws", rounded) : "take many more draws";
 }
 
-std::string verdict_of(const CheckedVariable& variable, const Moments& exact) {
-    std::string verdict;
-    if (std::abs(variable.shift) > std::max(kCheckTolerance, kStandardErrors * exact.mean_error)) {
-        verdict = fmt::format("mean off by {:+.2f} sd", variable.shift);
+std::string few_draws(const Check& check) {
+    return fmt::format("worth {:.0f} independent draws, fewer than {:.0f}: the exact numbers are doubtful; {}",
+                       check.ess, kCheckEss, more_draws(check, kCheckEss / check.ess));
+}
+
+// What the draws say of themselves.
+void judge_importance(Check& check) {
+    const double threshold = pareto_threshold(check.options.draws);
+    if (!(check.k_hat < kLargestKHat)) {
+        check.trust = fmt::format(
+            "k-hat {:.2f} is above 1: the exact numbers are not to be used; take Metropolis-Hastings", check.k_hat);
+        return;
     }
-    if (std::abs(variable.ratio - 1.0) > std::max(kCheckTolerance, kStandardErrors * exact.sd_error)) {
-        if (!verdict.empty()) verdict += ", ";
-        verdict += fmt::format("sd off by {:+.0f}%", 100.0 * (variable.ratio - 1.0));
+    check.verdict = CheckVerdict::doubtful;
+    if (!(check.k_hat < threshold)) {
+        check.trust = fmt::format(
+            "k-hat {:.2f} is above {:.2f}: the exact numbers are doubtful; take more draws, or Metropolis-Hastings",
+            check.k_hat, threshold);
+    } else if (check.ess < kCheckEss) {
+        check.trust = fmt::format("k-hat {:.2f} is below {:.2f}, but {}", check.k_hat, threshold, few_draws(check));
+    } else {
+        check.verdict = CheckVerdict::ok;
+        check.reliable = true;
+        check.trust =
+            fmt::format("k-hat {:.2f} is below {:.2f}: the exact numbers can be relied on", check.k_hat, threshold);
     }
-    return verdict.empty() ? "ok" : verdict;
+}
+
+void judge_metropolis(Check& check) {
+    const std::string moves =
+        fmt::format("R-hat {:.3f} over {} chains, {:.0f}% of {} moves accepted", check.r_hat, check.chains,
+                    100.0 * check.acceptance, check.random_walk ? "random-walk" : "independence");
+    if (!(check.r_hat < kDoubtfulRHat)) {
+        check.trust = fmt::format(
+            "{}: the exact numbers are not to be used; chains disagree, so take many more draws, or another fit",
+            moves);
+        return;
+    }
+    check.verdict = CheckVerdict::doubtful;
+    if (!(check.r_hat < kReliableRHat)) {
+        check.trust = fmt::format("{}: the exact numbers are doubtful; take more draws", moves);
+    } else if (check.ess < kCheckEss) {
+        check.trust = fmt::format("{}, {}", moves, few_draws(check));
+    } else {
+        check.verdict = CheckVerdict::ok;
+        check.reliable = true;
+        check.trust = fmt::format("{}: the exact numbers can be relied on", moves);
+    }
+}
+
+// The standard error of a statistic whose derivative in the weight of each draw this is: draws of chains count for
+// fewer, as many as their effective size says.
+double error_of(const Eigen::ArrayXd& influence, const Eigen::ArrayXd& weights, double ess) {
+    const double independent = std::sqrt((weights * influence).square().sum());
+    return ess > 0.0 ? independent * std::sqrt(static_cast<double>(weights.size()) / ess) : independent;
+}
+
+// 0 for draws that are no chains.
+double chain_ess(const Eigen::ArrayXd& values, const Check& check) {
+    if (check.chains == 0) return 0.0;
+    return effective_sample_size(Eigen::Map<const Matrix>(values.data(), values.size() / check.chains, check.chains));
+}
+
+CheckedVariable compared(const Posterior::Row& row, const Vector& values, const Eigen::ArrayXd& weights, Check& check) {
+    CheckedVariable variable{row.name, row.mean, row.sd, values[0], 0.0, 0.0, kNothing, 0.0, kNothing, "fixed"};
+    // Of what is held, draws differ by rounding at most.
+    if ((row.sd == 0.0 && row.mean_field_sd == 0.0) || values.minCoeff() == values.maxCoeff()) return variable;
+    // A value that overflowed where there is no density does not count.
+    const Eigen::ArrayXd counted = (weights > 0.0).select(values.array(), row.mean);
+    variable.mean_exact = (weights * counted).sum();
+    const Eigen::ArrayXd centred = counted - variable.mean_exact;
+    variable.sd_exact = std::sqrt((weights * centred.square()).sum());
+    const Eigen::ArrayXd z = centred / variable.sd_exact;
+    const Eigen::ArrayXd spread = 0.5 * (z.square() - 1.0);  // of log sd
+    variable.shift = (row.mean - variable.mean_exact) / variable.sd_exact;
+    variable.ratio = row.sd / variable.sd_exact;
+    variable.verdict.clear();
+    const double mean_ess = chain_ess(centred, check);
+    const double sd_ess = chain_ess(centred.square(), check);
+    if (check.chains > 0) check.ess = std::min({check.ess, mean_ess, sd_ess});
+    const Eigen::ArrayXd shifts = z + variable.shift * spread;
+    variable.shift_se = error_of(shifts, weights, chain_ess(shifts, check));
+    variable.ratio_se = variable.ratio * error_of(spread, weights, sd_ess);
+    return variable;
+}
+
+bool is_off(double difference, double error, double z) {
+    return std::abs(difference) - z * error > kCheckTolerance;
+}
+
+bool is_resolved(double error) {
+    return kResolvingErrors * error <= kCheckTolerance;
+}
+
+// Empty where it is not off.
+std::string off_text(const CheckedVariable& variable, double z) {
+    std::string text;
+    if (is_off(variable.shift, variable.shift_se, z)) text = fmt::format("mean off by {:+.2f} sd", variable.shift);
+    if (is_off(variable.ratio - 1.0, variable.ratio_se, z)) {
+        if (!text.empty()) text += ", ";
+        text += fmt::format("sd off by {:+.0f}%", 100.0 * (variable.ratio - 1.0));
+    }
+    return text;
+}
+
+std::string unresolved_text(const CheckedVariable& variable) {
+    std::string text;
+    if (!is_resolved(variable.shift_se)) text = fmt::format("±{:.2f} sd", kResolvingErrors * variable.shift_se);
+    if (!is_resolved(variable.ratio_se)) {
+        if (!text.empty()) text += ", ";
+        text += fmt::format("sd ±{:.0f}%", 100.0 * kResolvingErrors * variable.ratio_se);
+    }
+    return text.empty() ? text : fmt::format("not resolved: {}", text);
+}
+
+std::string first_of(const std::vector<std::string>& names) {
+    constexpr std::size_t most = 6;
+    const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(most, names.size()));
+    return fmt::format("{}{}", fmt::join(names.begin(), end, ", "), names.size() > most ? ", …" : "");
 }
 
 void compare(const Posterior& posterior, Check& check) {
     std::vector<Index> all(posterior.variables.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Index>(i);
     const std::vector<Posterior::Row> rows = posterior.summary(all, 0.9);
-    const Vector weights = check.log_weights.array().exp();
-    std::vector<std::string> off;
+    Eigen::ArrayXd weights = check.log_weights.array().exp();
+    weights /= weights.sum();
+    std::size_t free = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const Moments exact = moments_of(check.values.row(static_cast<Index>(i)), weights, check);
-        CheckedVariable variable{rows[i].name, rows[i].mean, rows[i].sd, exact.mean, exact.sd, 0.0, kNothing, "fixed"};
-        if (exact.sd > 0.0) {
-            variable.shift = (variable.mean_lrvb - exact.mean) / exact.sd;
-            variable.ratio = variable.sd_lrvb / exact.sd;
-            variable.verdict = check.verdict == CheckVerdict::unchecked ? "not checked" : verdict_of(variable, exact);
-            if (variable.verdict != "ok") off.push_back(variable.name);
+        check.variables.push_back(compared(rows[i], check.values.row(static_cast<Index>(i)), weights, check));
+        free += check.variables.back().verdict == "fixed" ? 0 : 1;
+    }
+    if (check.options.method == CheckMethod::importance) judge_importance(check);
+    if (check.options.method == CheckMethod::metropolis) judge_metropolis(check);
+    // Φ⁻¹(1 − 0.025/n).
+    const double z =
+        std::numbers::sqrt2 * boost::math::erf_inv(1.0 - 0.05 / static_cast<double>(std::max<std::size_t>(free, 1)));
+    std::vector<std::string> off;
+    std::vector<std::string> unresolved;
+    double largest_error = 0.0;
+    for (CheckedVariable& variable : check.variables) {
+        if (variable.verdict == "fixed") continue;
+        if (check.verdict == CheckVerdict::unchecked) {
+            variable.verdict = "not checked";
+        } else if (std::string text = off_text(variable, z); !text.empty()) {
+            variable.verdict = std::move(text);
+            off.push_back(variable.name);
+        } else if (text = unresolved_text(variable); !text.empty()) {
+            variable.verdict = std::move(text);
+            unresolved.push_back(variable.name);
+            largest_error = std::max({largest_error, variable.shift_se, variable.ratio_se});
+        } else {
+            variable.verdict = "ok";
         }
-        check.variables.push_back(std::move(variable));
     }
     if (check.verdict == CheckVerdict::unchecked) {
-        check.message = "the draws are not good enough to tell";
-        return;
+        check.message = fmt::format("the draws are not good enough to tell: {}", check.trust);
+    } else if (!off.empty()) {
+        const char* seen = check.reliable ? (off.size() == 1 ? "is" : "are") : (off.size() == 1 ? "seems" : "seem");
+        if (check.reliable) check.verdict = CheckVerdict::off;
+        check.message =
+            fmt::format("{} of {} variables {} off (a mean by more than 0.1 sd, or an sd by more than 10%): {}",
+                        off.size(), rows.size(), seen, first_of(off));
+    } else if (!unresolved.empty()) {
+        check.verdict = CheckVerdict::doubtful;
+        const double factor = std::pow(kResolvingErrors * largest_error / kCheckTolerance, 2);
+        check.message =
+            fmt::format("{} of {} variables cannot be told from the exact ones to 0.1 sd or 10% by these draws: {}; {}",
+                        unresolved.size(), rows.size(), first_of(unresolved),
+                        more_draws(check, std::max(factor, kCheckEss / check.ess)));
+    } else if (!check.reliable) {
+        check.message = fmt::format("no variable seems off, but {}", check.trust);
+    } else {
+        check.message = "no mean is off by more than 0.1 sd and no sd by more than 10%, Monte Carlo error allowed for";
     }
-    check.message = "every mean is within 0.1 sd of the exact one, and every sd within 10%";
-    if (off.empty()) return;
-    if (check.verdict == CheckVerdict::ok) check.verdict = CheckVerdict::off;
-    constexpr std::size_t most = 6;
-    check.message = fmt::format(
-        "{} of {} variables {} off by more than 10%: {}", off.size(), rows.size(), off.size() == 1 ? "is" : "are",
-        fmt::join(off.begin(), off.begin() + static_cast<std::ptrdiff_t>(std::min(most, off.size())), ", "));
-    if (off.size() > most) check.message += ", …";
 }
 
 // The optimum that a file describes: the fit begins where it ended.
@@ -193,7 +285,7 @@ std::string_view to_string(CheckVerdict verdict) {
         case CheckVerdict::unchecked:
             break;
     }
-    return "not checked";
+    return "unchecked";
 }
 
 Check check_posterior(const Model& model, const Optimum& optimum, const Posterior& posterior, const Door& in_data_units,

@@ -1,5 +1,7 @@
 #include <lrvb/check/check.hpp>
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <stdexcept>
 #include <unordered_map>
@@ -23,8 +25,12 @@ Vector unbounded_values(Transform transform, const Vector& values) {
     return values;
 }
 
+bool is_fixed(const CheckedVariable& variable) {
+    return variable.verdict == "fixed";
+}
+
 // All variables become statistics of their own, so that each has the mean and sd of its draws and not those of a first-
-// order expansion; each interval is taken from the draws on its unbounded scale.
+// order expansion; each interval is taken from the draws on its unbounded scale. What is fixed stays so, exactly.
 Posterior corrected_posterior(const Posterior& before, const Check& check) {
     Posterior after = before;
     std::unordered_map<std::string, Index> row;
@@ -52,7 +58,13 @@ Posterior corrected_posterior(const Posterior& before, const Check& check) {
 
     Matrix values(size, check.values.cols());
     for (const auto& [name, at] : position) values.row(at) = check.values.row(row.at(name));
-    const NormalApproximation moments = weighted_moments(values, check.log_weights);
+    NormalApproximation moments = weighted_moments(values, check.log_weights);
+    for (const auto& [name, at] : position) {
+        if (!is_fixed(check.variables[static_cast<std::size_t>(row.at(name))])) continue;
+        moments.mean[at] = check.variables[static_cast<std::size_t>(row.at(name))].mean_exact;
+        moments.covariance.row(at).setZero();
+        moments.covariance.col(at).setZero();
+    }
     after.mean = moments.mean;
     after.covariance = 0.5 * (moments.covariance + moments.covariance.transpose());
     for (PosteriorVariable& variable : after.variables) {
@@ -63,7 +75,7 @@ Posterior corrected_posterior(const Posterior& before, const Check& check) {
         const NormalApproximation own = weighted_moments(scale.transpose(), check.log_weights);
         const double variance = moments.covariance(at, at);
         const double slope = variance > 0.0 ? std::sqrt(own.covariance(0, 0) / variance) : 1.0;
-        variable.unbounded.centre = own.mean[0];
+        variable.unbounded.centre = variance > 0.0 ? own.mean[0] : scale[0];
         variable.unbounded.gradient = {{at, slope}};
     }
     return after;
@@ -107,8 +119,8 @@ CheckRecord record_check(const Check& check) {
 }
 
 FitFile corrected(const FitFile& fit, const Check& check) {
-    if (check.verdict == CheckVerdict::unchecked) {
-        throw std::invalid_argument("the fit cannot be corrected: " + check.trust);
+    if (!check.reliable) {
+        throw std::invalid_argument(fmt::format("the fit cannot be corrected by these draws: {}", check.trust));
     }
     FitFile result = fit;
     result.posterior = corrected_posterior(fit.posterior, check);

@@ -49,8 +49,10 @@ std::string json_text(const Check& check, const std::vector<Index>& chosen) {
         entry["sd_lrvb"] = variable.sd_lrvb;
         entry["mean_exact"] = variable.mean_exact;
         entry["sd_exact"] = variable.sd_exact;
-        entry["shift"] = variable.shift;
+        entry["shift"] = number_or_null(variable.shift);
+        entry["shift_se"] = number_or_null(variable.shift_se);
         entry["ratio"] = number_or_null(variable.ratio);
+        entry["ratio_se"] = number_or_null(variable.ratio_se);
         entry["verdict"] = variable.verdict;
         json["variables"].push_back(std::move(entry));
     }
@@ -68,12 +70,13 @@ std::string json_text(const Check& check, const std::vector<Index>& chosen) {
 }
 
 std::string csv_text(const Check& check, const std::vector<Index>& chosen) {
-    std::string text =
-        csv_line({"variable", "mean_lrvb", "sd_lrvb", "mean_exact", "sd_exact", "shift", "ratio", "verdict"});
+    std::string text = csv_line({"variable", "mean_lrvb", "sd_lrvb", "mean_exact", "sd_exact", "shift", "shift_se",
+                                 "ratio", "ratio_se", "verdict"});
     for (const Index at : chosen) {
         const CheckedVariable& variable = check.variables[static_cast<std::size_t>(at)];
         text += csv_line({variable.name, exact(variable.mean_lrvb), exact(variable.sd_lrvb), exact(variable.mean_exact),
-                          exact(variable.sd_exact), exact(variable.shift), exact(variable.ratio), variable.verdict});
+                          exact(variable.sd_exact), exact(variable.shift), exact(variable.shift_se),
+                          exact(variable.ratio), exact(variable.ratio_se), variable.verdict});
     }
     return text;
 }
@@ -122,10 +125,9 @@ void save_draws(const Check& check, const std::vector<Index>& chosen, const std:
 
 int run_check(Options options) {
     if (options.correct == options.output.empty()) throw UsageError("--correct and -o need each other");
-    for (const std::string& output : {options.output, options.draws_path}) {
-        require_other_file(output, {options.fit, options.data});
-    }
-    if (!options.output.empty() && options.output == options.draws_path) {
+    require_other_file(options.output, {options.fit, options.data});
+    require_other_file(options.draws_path, {options.fit, options.data}, "--save-draws");
+    if (same_file(options.output, options.draws_path)) {
         throw UsageError("-o and --save-draws name the same file: choose another for one of them");
     }
     options.check.threads = threads_of(options.threads);
@@ -152,7 +154,7 @@ void add_check(CLI::App& program, Run& run) {
     add_fit_argument(*command, options->fit);
     add_fitted_data(*command, options->data);
     command->add_option("--draws", options->check.draws, "Draws of the exact posterior (default 4000)")
-        ->check(CLI::Range(100, 10000000).description("100 or more"));
+        ->check(CLI::Range(100, 10000000).description("100 to 10000000"));
     add_choice<CheckMethod>(*command, "--method", options->check.method,
                             {{"importance", CheckMethod::importance}, {"mh", CheckMethod::metropolis}},
                             "importance (default), or mh for Metropolis-Hastings about the mode");

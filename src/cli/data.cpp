@@ -87,7 +87,7 @@ std::string checksum_of(const RegressionDesign& design) {
     return checksum.text();
 }
 
-void require_other_file(const std::string& output, const std::vector<std::string>& inputs) {
+void require_other_file(const std::string& output, const std::vector<std::string>& inputs, const std::string& option) {
     if (std::count(inputs.begin(), inputs.end(), "-") > 1) {
         throw UsageError("only one file can come from standard input: save the other");
     }
@@ -95,9 +95,22 @@ void require_other_file(const std::string& output, const std::vector<std::string
         std::error_code ignored;
         if (!output.empty() && output != "-" && std::filesystem::is_regular_file(input, ignored) &&
             std::filesystem::equivalent(input, output, ignored)) {
-            throw UsageError(fmt::format("-o {} would replace the input: choose another name", output));
+            throw UsageError(fmt::format("{} {} would replace the input: choose another name", option, output));
         }
     }
+}
+
+bool same_file(const std::string& left, const std::string& right) {
+    if (left.empty() || right.empty()) return false;
+    if (left == right) return true;
+    if (left == "-" || right == "-") return false;
+    std::error_code error;
+    const std::filesystem::path one = std::filesystem::weakly_canonical(left, error);
+    if (error) return false;
+    const std::filesystem::path other = std::filesystem::weakly_canonical(right, error);
+    // A relative path of nothing that exists stays relative.
+    return !error && (std::filesystem::absolute(one, error) == std::filesystem::absolute(other, error) ||
+                      std::filesystem::equivalent(one, other, error));
 }
 
 void DataOptions::add_to(CLI::App& command) {

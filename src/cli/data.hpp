@@ -54,8 +54,13 @@ struct Data {
     std::vector<Index> file_rows;
 };
 
-/// Throws UsageError where the output would replace one of the inputs, and where two inputs are standard input.
-void require_other_file(const std::string& output, const std::vector<std::string>& inputs);
+/// Throws UsageError where the output, of this option, would replace one of the inputs, and where two inputs are
+/// standard input.
+void require_other_file(const std::string& output, const std::vector<std::string>& inputs,
+                        const std::string& option = "-o");
+
+/// Whether two outputs, which need not exist, are one; "-" is one as well.
+bool same_file(const std::string& left, const std::string& right);
 
 /// Reads the data once: up to a gigabyte of numbers stays in memory, more is streamed from the file whenever it is
 /// needed. Throws std::runtime_error for data that cannot be read.

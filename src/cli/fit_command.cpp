@@ -56,7 +56,7 @@ void check_fit(FitFile& fit, const Model& model, const Optimum& optimum, const D
     }
 }
 
-int finish_fit(FitFile fit, const FitCommandOptions& common) {
+int finish_fit(FitFile fit, const FitCommandOptions& common, bool check_tried) {
     fit.program = LRVB_VERSION;
     if (!fit.converged()) {
         fit.warnings.insert(fit.warnings.begin(), fit.outcome.message);
@@ -68,7 +68,7 @@ int finish_fit(FitFile fit, const FitCommandOptions& common) {
             fmt::print("{} row{} with missing values left out\n", fit.data.dropped, fit.data.dropped == 1 ? "" : "s");
         }
         fmt::print("{}", summary_text(fit, {}));
-        if (!fit.check && fit.converged() && common.check != "never") {
+        if (!check_tried && fit.converged() && common.check == "auto") {
             fmt::print("\nnot compared with the exact posterior, which would take a while: see 'lrvb check'\n");
         }
     }

@@ -48,7 +48,8 @@ bool wants_check(const FitCommandOptions& common, double work);
 void check_fit(FitFile& fit, const Model& model, const Optimum& optimum, const Door& in_data_units,
                const FitCommandOptions& common, int threads);
 
-/// Writes the fit file, prints the summary; the exit code.
-int finish_fit(FitFile fit, const FitCommandOptions& common);
+/// Writes the fit file, prints the summary; the exit code. `check_tried`: whether the fit was to be checked, or was
+/// left for want of time.
+int finish_fit(FitFile fit, const FitCommandOptions& common, bool check_tried);
 
 }  // namespace lrvb::cli

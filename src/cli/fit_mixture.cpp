@@ -83,12 +83,13 @@ class MixtureCommand {
         file.posterior = mixture_posterior(fit);
         const double entries = full ? 0.5 * static_cast<double>(columns * (columns + 1)) : static_cast<double>(columns);
         const double work = static_cast<double>(data.record.rows * options_.components) * entries;
-        if (fit.optimum.converged() && wants_check(options_.common, work)) {
+        const bool checks = fit.optimum.converged() && wants_check(options_.common, work);
+        if (checks) {
             const Door door = [&](const std::vector<std::string>& names) { return fit.model->in_data_units(names); };
             check_fit(file, *fit.model, fit.optimum, door, options_.common, specification.threads);
         }
         add_warnings(file);
-        return finish_fit(std::move(file), options_.common);
+        return finish_fit(std::move(file), options_.common, checks);
     }
 
   private:

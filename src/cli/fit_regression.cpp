@@ -119,12 +119,13 @@ int fit_regression(const Options& options) {
     file.posterior = regression_posterior(model, optimum);
     // Its rows are folded: a draw costs as much as there are coefficients.
     const double work = static_cast<double>(record.coefficients.mean.size() * record.coefficients.mean.size());
-    if (optimum.converged() && wants_check(options.common, work)) {
+    const bool checks = optimum.converged() && wants_check(options.common, work);
+    if (checks) {
         const Door door = [&](const std::vector<std::string>& names) { return model.in_data_units(names); };
         check_fit(file, model, optimum, door, options.common, 1);
     }
     add_warnings(file);
-    return finish_fit(std::move(file), options.common);
+    return finish_fit(std::move(file), options.common, checks);
 }
 
 }  // namespace

@@ -83,6 +83,9 @@ int predict_rows(const Options& options) {
             fmt::format("{}: no prediction from a fit that did not converge: fit again", options.fit));
     }
     if (const auto* mixture = std::get_if<MixtureRecord>(&fit.model)) {
+        if (fit.correction) {
+            fmt::print(stderr, "lrvb: predictions of a mixture are those of the fit before it was corrected\n");
+        }
         predict_mixture(fit, *mixture, options);
     } else {
         predict_regression(std::get<RegressionRecord>(fit.model), options);

@@ -81,8 +81,8 @@ void add_overlap(FitFile& fit, const MixtureRecord& mixture, const detail::Mixtu
             if (distance >= kOverlap) continue;
             fit.warnings.push_back(fmt::format(
                 "components {} and {} overlap strongly (their means, such as mu[{}], are {:.1f} sds apart): sds "
-                "may be too small by 5 to 15 %; compare with the exact posterior by 'lrvb check', or use fewer "
-                "components",
+                "may be too small, sometimes by half or more when components nearly coincide; compare with the exact "
+                "posterior by 'lrvb check', or use fewer components",
                 k, l, mixture.centre.size() == 1 ? fmt::format("{}", k) : fmt::format("{},1", k), distance));
         }
     }

@@ -252,9 +252,11 @@ CheckRecord check_record(const Fields& fields, Index variables) {
     CheckRecord record;
     record.draws = fields.count("draws");
     record.seed = fields.whole("seed", std::numeric_limits<std::uint64_t>::max());
-    record.k_hat = fields.has("k_hat") ? fields.number("k_hat") : -std::numeric_limits<double>::infinity();
-    record.ess = fields.number("ess");
     record.verdict = fields.text("verdict");
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const double none = record.verdict == "unchecked" ? infinity : -infinity;
+    record.k_hat = fields.has("k_hat") ? fields.number("k_hat") : none;
+    record.ess = fields.number("ess");
     record.message = fields.text("message");
     record.mean = fields.vector("mean", variables);
     record.sd = fields.vector("sd", variables);

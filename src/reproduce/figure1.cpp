@@ -12,6 +12,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <mutex>
 
 namespace lrvb::reproduce {
@@ -20,6 +22,8 @@ namespace {
 
 constexpr Index kRows = 3000;
 constexpr Index kComponents = 3;
+constexpr Index kDraws = 4000;
+constexpr Index kMostDraws = 16000;
 
 struct Setting {
     std::string name;
@@ -47,16 +51,20 @@ std::vector<std::string> parameter_names() {
 // draws, and the time of each method.
 struct Simulation {
     bool converged = false;
+    bool reliable = false;  // the chains: the others stay out of the figures
     Vector mh;
     Vector mfvb;
     Vector lrvb;
-    Vector laplace;
+    Vector laplace;  // NaN where the curvature at the mode is no covariance
     double correlation_error = 0.0;
     double seconds_mfvb = 0.0;
     double seconds_lrvb = 0.0;
     double seconds_laplace = 0.0;
     double seconds_mh = 0.0;
     double ess = 0.0;
+    double r_hat = 0.0;
+
+    bool shown() const { return converged && reliable; }
 };
 
 Vector draw_rows(const Setting& setting, std::uint64_t seed, std::uint64_t stream) {
@@ -115,7 +123,7 @@ Simulation simulate(const Setting& setting, std::uint64_t seed, std::uint64_t st
     const Index dimension = mode.point.size();
     Matrix jacobian(static_cast<Index>(names.size()), dimension);
     for (Index i = 0; i < dimension; ++i) {
-        const double step = 1e-3 * std::sqrt(mode.covariance(i, i));
+        const double step = 1e-3 * std::sqrt(approximation.covariance(i, i));
         Matrix both(dimension, 2);
         both << mode.point, mode.point;
         both(i, 0) += step;
@@ -123,19 +131,29 @@ Simulation simulate(const Setting& setting, std::uint64_t seed, std::uint64_t st
         const Matrix at = values(both);
         jacobian.col(i) = (at.col(0) - at.col(1)) / (2.0 * step);
     }
-    result.laplace = (jacobian * mode.covariance * jacobian.transpose()).diagonal().cwiseSqrt();
+    result.laplace = Vector::Constant(jacobian.rows(), std::numeric_limits<double>::quiet_NaN());
+    if (mode.covariance.size() > 0) {
+        result.laplace = (jacobian * mode.covariance * jacobian.transpose()).diagonal().cwiseSqrt();
+    }
     result.seconds_laplace = lap();
 
     MetropolisOptions options;
     options.seed = seed + stream;
-    const MetropolisSample sample = metropolis_hastings(density, {mode.point, approximation.covariance}, options);
+    options.draws = kDraws;
+    MetropolisSample sample = metropolis_hastings(density, {mode.point, approximation.covariance}, options);
+    while (!sample.reliable() && options.draws < kMostDraws) {
+        options.draws *= 2;
+        sample = metropolis_hastings(density, {mode.point, approximation.covariance}, options);
+    }
     const Matrix draws = values(sample.points);
     const Vector mean = draws.rowwise().mean();
     const Matrix off = draws.colwise() - mean;
     const Matrix sampled = off * off.transpose() / static_cast<double>(draws.cols() - 1);
     result.mh = sampled.diagonal().cwiseSqrt();
     result.seconds_mh = lap();
+    result.reliable = sample.reliable();
     result.ess = sample.ess;
+    result.r_hat = sample.r_hat;
     result.correlation_error = (correlation_of(covariance) - correlation_of(sampled)).cwiseAbs().maxCoeff();
     return result;
 }
@@ -155,13 +173,14 @@ Spread spread_of(std::vector<double> values) {
 
 std::string csv_of(const std::vector<Simulation>& simulations) {
     const std::vector<std::string> names = parameter_names();
-    std::string text = "simulation,variable,sd_mh,sd_mfvb,sd_lrvb,sd_laplace\n";
+    std::string text = "simulation,variable,sd_mh,sd_mfvb,sd_lrvb,sd_laplace,ess,r_hat\n";
     for (std::size_t s = 0; s < simulations.size(); ++s) {
         const Simulation& one = simulations[s];
         for (std::size_t v = 0; v < names.size() && one.converged; ++v) {
             const auto at = static_cast<Index>(v);
-            text += fmt::format("{},{},{},{},{},{}\n", s + 1, names[v], one.mh[at], one.mfvb[at], one.lrvb[at],
-                                one.laplace[at]);
+            const std::string laplace = std::isnan(one.laplace[at]) ? "NA" : fmt::format("{}", one.laplace[at]);
+            text += fmt::format("{},{},{},{},{},{},{:.1f},{:.4f}\n", s + 1, names[v], one.mh[at], one.mfvb[at],
+                                one.lrvb[at], laplace, one.ess, one.r_hat);
         }
     }
     return text;
@@ -177,7 +196,7 @@ std::string picture_of(const Setting& setting, const std::vector<Simulation>& si
                     {{"mean field", kOrange, {}, {}}, {"linear response", kBlue, {}, {}}},
                     true};
         for (const Simulation& one : simulations) {
-            for (Index k = 0; k < kComponents && one.converged; ++k) {
+            for (Index k = 0; k < kComponents && one.shown(); ++k) {
                 const Index at = static_cast<Index>(b) * kComponents + k;
                 panel.points[0].x.push_back(one.mh[at]);
                 panel.points[0].y.push_back(one.mfvb[at]);
@@ -195,22 +214,31 @@ std::string section_of(const Setting& setting, const std::vector<Simulation>& si
         return fmt::format("{}", fmt::join(values.begin(), values.end(), ", "));
     };
     std::size_t converged = 0;
+    std::size_t shown = 0;
     std::vector<double> errors;
     double seconds[4] = {0.0, 0.0, 0.0, 0.0};
     for (const Simulation& one : simulations) {
-        if (!one.converged) continue;
-        ++converged;
+        converged += one.converged ? 1 : 0;
+        if (!one.shown()) continue;
+        ++shown;
         errors.push_back(one.correlation_error);
         seconds[0] += one.seconds_mfvb;
         seconds[1] += one.seconds_lrvb;
         seconds[2] += one.seconds_laplace;
         seconds[3] += one.seconds_mh;
     }
+    const std::string left_out =
+        shown == converged
+            ? "; the chains of all of these are reliable"
+            : fmt::format("; {} of these {} left out below, since the chains are not reliable after {} draws",
+                          converged - shown, converged - shown == 1 ? "is" : "are", kMostDraws);
     std::string text = fmt::format(
         "### The {0} setting\n\nTrue values: weights {1}; means {2}; sds {3}. {4} of {5} fits "
-        "converged.\n\n![Posterior sds "
+        "converged{6}.\n\n![Posterior sds "
         "against those of Metropolis-Hastings, {0} setting](figure1_{0}.svg)\n\n",
-        setting.name, list(setting.weights), list(setting.means), list(setting.sds), converged, simulations.size());
+        setting.name, list(setting.weights), list(setting.means), list(setting.sds), converged, simulations.size(),
+        left_out);
+    if (shown == 0) return text;
     text += "Median of the ratio to the sd of Metropolis-Hastings, and its extremes in brackets:\n\n";
     text += "| parameter | mean field | linear response | Laplace |\n|---|---|---|---|\n";
     const std::vector<std::string> names = parameter_names();
@@ -220,7 +248,11 @@ std::string section_of(const Setting& setting, const std::vector<Simulation>& si
         for (const auto method : {&Simulation::mfvb, &Simulation::lrvb, &Simulation::laplace}) {
             std::vector<double> ratios;
             for (const Simulation& one : simulations) {
-                if (one.converged) ratios.push_back((one.*method)[at] / one.mh[at]);
+                if (one.shown() && !std::isnan((one.*method)[at])) ratios.push_back((one.*method)[at] / one.mh[at]);
+            }
+            if (ratios.empty()) {
+                text += " NA |";
+                continue;
             }
             const Spread spread = spread_of(ratios);
             text += fmt::format(" {:.3f} [{:.2f}, {:.2f}] |", spread.median, spread.low, spread.high);
@@ -243,8 +275,9 @@ std::string figure1(const Options& options) {
     std::string text = fmt::format(
         "## Figure 1: posterior sds of a normal mixture\n\n{} simulations of {} rows from three components, the "
         "paper's "
-        "prior, 4,000 draws of Metropolis-Hastings each.\n\n",
-        options.simulations, kRows);
+        "prior, {} draws of Metropolis-Hastings each, and up to {} where chains are not reliable before (R-hat below "
+        "1.05, worth 400 independent draws).\n\n",
+        options.simulations, kRows, kDraws, kMostDraws);
     for (const Setting& setting : settings()) {
         std::vector<Simulation> simulations(static_cast<std::size_t>(options.simulations));
         std::atomic<Index> done = 0;

@@ -34,8 +34,11 @@ class Chains {
 
     MetropolisSample run() {
         MetropolisSample sample = fresh_draws();
-        if (sample.acceptance < kFewestAccepted || sample.r_hat > kLargestRHat) sample = random_walks();
-        return sample;
+        if (sample.acceptance < kFewestAccepted || sample.r_hat > kLargestRHat) return random_walks();
+        if (sample.reliable()) return sample;
+        // Chains that waited long where the proposal is too thin.
+        MetropolisSample walks = random_walks();
+        return walks.r_hat < kLargestRHat && walks.ess > sample.ess ? walks : sample;
     }
 
   private:
@@ -53,7 +56,8 @@ class Chains {
         for (Index i = 0; i < sample.points.rows(); ++i) {
             const Vector values = sample.points.row(i);
             const Matrix chains = sample.by_chain(values);
-            sample.ess = std::min(sample.ess, effective_sample_size(chains));
+            const Matrix squares = (chains.array() - chains.mean()).square();
+            sample.ess = std::min({sample.ess, effective_sample_size(chains), effective_sample_size(squares)});
             sample.r_hat = std::max(sample.r_hat, split_r_hat(chains));
         }
     }

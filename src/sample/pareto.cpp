@@ -67,6 +67,8 @@ ParetoFit fit_pareto(const Vector& ascending) {
     const Vector weights = (likelihood.array() - likelihood.maxCoeff()).exp();
     const double best = theta.dot(weights) / weights.sum();
     const double k = mean_log(best);
+    // Where the grid overflowed, the values span more than numbers do.
+    if (!std::isfinite(k)) return {kInfinity, kInfinity};
     return {k, -k / best};
 }
 

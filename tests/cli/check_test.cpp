@@ -60,7 +60,9 @@ TEST_F(CheckCommand, FindsTheReferencePosteriorOfOldFaithfulByBothMethods) {
         }
         EXPECT_EQ(check.at("draws"), 4000);
         EXPECT_GT(check.at("ess").get<double>(), 1000.0);
-        EXPECT_TRUE(check.at("verdict") == "ok" || check.at("verdict") == "off");
+        EXPECT_EQ(check.at("verdict"), "ok") << check.at("message");
+        EXPECT_NEAR(found.at("mu[1]").at("shift_se").get<double>(), 0.02, 0.005);
+        EXPECT_NEAR(found.at("mu[1]").at("ratio_se").get<double>(), 0.014, 0.005);
         EXPECT_EQ(check.at("k_hat").is_number(), method == "importance");
         EXPECT_EQ(check.at("r_hat").is_number(), method == "mh");
     }
@@ -81,14 +83,14 @@ TEST_F(CheckCommand, TheTableHasTheColumnsAndSaysWhatKHatMeans) {
                                                  "ratio", "verdict"}));
     const Result csv = lrvb("check fit.json $DATA/old_faithful.csv --format csv --variables mu");
     EXPECT_EQ(csv.out.substr(0, csv.out.find('\n')),
-              "variable,mean_lrvb,sd_lrvb,mean_exact,sd_exact,shift,ratio,verdict");
+              "variable,mean_lrvb,sd_lrvb,mean_exact,sd_exact,shift,shift_se,ratio,ratio_se,verdict");
     EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 3);
 }
 
 // log_pi[1] of this strongly overlapping mixture has an LRVB sd of 0.85 of the exact one.
 TEST_F(CheckCommand, SaysWhereAnAnswerIsOff) {
     fit("mixture $DATA/mixture3.csv -k 3 --prior paper");
-    const json check = lrvb("check fit.json $DATA/mixture3.csv --draws 20000 --format json").json();
+    const json check = lrvb("check fit.json $DATA/mixture3.csv --draws 60000 --format json").json();
     EXPECT_EQ(check.at("verdict"), "off");
     const std::string verdict = variables(check).at("log_pi[1]").at("verdict");
     EXPECT_NE(verdict.find("sd off by -1"), std::string::npos) << verdict;
@@ -159,8 +161,12 @@ TEST_F(CheckCommand, ACorrectedFitIsAFitFileWithTheExactNumbers) {
         EXPECT_FALSE(file.contains("check"));
         EXPECT_EQ(lrvb("summary fit2.json").out.find("verdict"), std::string::npos);
         // What is corrected can be checked again, and predicts.
-        EXPECT_EQ(lrvb("check fit2.json " + data + " --format json").json().at("verdict"), "ok");
-        EXPECT_EQ(lrvb("predict fit2.json " + data).code, 0);
+        const json again = lrvb("check fit2.json " + data + " --format json --seed 2").json();
+        EXPECT_EQ(again.at("verdict"), "ok") << again.at("message");
+        const Result prediction = lrvb("predict fit2.json " + data);
+        EXPECT_EQ(prediction.code, 0);
+        const bool mixture = model.rfind("mixture", 0) == 0;
+        EXPECT_EQ(prediction.err.find("before it was corrected") != std::string::npos, mixture) << prediction.err;
         // What rows do is a question to the response, and has the answer of the fit.
         EXPECT_EQ(lrvb("influence fit2.json " + data + " --variables sigma --format csv").out,
                   lrvb("influence fit.json " + data + " --variables sigma --format csv").out);
@@ -189,6 +195,39 @@ TEST_F(CheckCommand, ReadsTheDataAsTheFitDid) {
     ASSERT_EQ(fixed.code, 0) << fixed.err;
     EXPECT_EQ(variables(fixed.json()).at("pi[1]").at("verdict"), "fixed");
     EXPECT_TRUE(variables(fixed.json()).at("pi[1]").at("ratio").is_null());
+}
+
+TEST_F(CheckCommand, WhatIsHeldIsFixedByBothMethods) {
+    write("at.json", R"({"weights": [0.35, 0.65], "means": [2.0, 4.3]})");
+    fit("mixture $DATA/old_faithful.csv -c eruptions -k 2 --fix means,weights --at at.json");
+    for (const std::string method : {"importance", "mh"}) {
+        const Result result =
+            lrvb("check fit.json $DATA/old_faithful.csv --format json --correct -o fit2.json --method " + method);
+        ASSERT_EQ(result.code, 0) << result.err;
+        const auto found = variables(result.json());
+        for (const char* name : {"log_pi[1]", "pi[1]", "pi[2]", "mu[1]", "mu[2]"}) {
+            EXPECT_EQ(found.at(name).at("verdict"), "fixed") << method << " " << name;
+            EXPECT_EQ(found.at(name).at("sd_exact"), 0.0) << method << " " << name;
+        }
+        EXPECT_EQ(found.at("tau[1]").at("verdict"), "ok");
+        const auto summary = variables(lrvb("summary fit2.json --format json").json());
+        EXPECT_EQ(summary.at("pi[1]").at("sd"), 0.0);
+        EXPECT_NEAR(summary.at("pi[1]").at("mean").get<double>(), 0.35, 1e-12);
+        EXPECT_EQ(summary.at("mu[2]").at("sd"), 0.0);
+        EXPECT_EQ(lrvb("check fit2.json $DATA/old_faithful.csv --seed 3 --format json").json().at("verdict"), "ok");
+    }
+}
+
+TEST_F(CheckCommand, UnreliableDrawsCorrectNothing) {
+    fit_old_faithful();
+    for (const std::string method : {"importance", "mh"}) {
+        const Result result =
+            lrvb("check fit.json $DATA/old_faithful.csv --draws 300 --correct -o fit2.json --method " + method);
+        EXPECT_NE(result.code, 0);
+        EXPECT_NE(result.err.find("cannot be corrected"), std::string::npos) << result.err;
+        EXPECT_NE(result.err.find("take about "), std::string::npos) << result.err;
+        EXPECT_FALSE(std::filesystem::exists(work() / "fit2.json"));
+    }
 }
 
 TEST_F(CheckCommand, AFactorIsCheckedAsItWasFitted) {
@@ -223,6 +262,12 @@ TEST_F(CheckCommand, RefusesOtherData) {
     refuses("check fit.json $DATA/mixture3.csv", 1, "there is no column 'eruptions'");
     refuses("check fit.json $DATA/old_faithful.csv --variables nu", 1, "there is no variable 'nu'");
     refuses("check fit.json $DATA/old_faithful.csv --draws 10", 2, "--draws");
+    refuses("check fit.json $DATA/old_faithful.csv --draws 99", 2, "100 to 10000000");
+    EXPECT_NE(lrvb("check --help").out.find("100 to 10000000"), std::string::npos);
+    refuses("check fit.json $DATA/old_faithful.csv --save-draws ./fit.json", 2,
+            "--save-draws ./fit.json would replace the input");
+    refuses("check fit.json $DATA/old_faithful.csv --correct -o fit.json", 2, "-o fit.json would replace the input");
+    refuses("check fit.json $DATA/old_faithful.csv --correct -o ./x.json --save-draws x.json", 2, "the same file");
     refuses("check fit.json $DATA/old_faithful.csv --method gibbs", 2, "--method");
     refuses("check fit.json $DATA/old_faithful.csv --correct", 2, "--correct and -o need each other");
     refuses("check - -", 2, "only one file can come from standard input");

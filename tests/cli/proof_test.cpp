@@ -47,13 +47,19 @@ TEST_F(Proof, TheCheckIsMadeAsAsked) {
     EXPECT_FALSE(fit_file().contains("check"));
     ASSERT_EQ(lrvb("simulate mixture --weights 1,1 --means 0,6 --sds 1,1 -n 60000 -o data.csv").code, 0);
     const Result large = lrvb("fit mixture data.csv -k 2 -o fit.json");
-    EXPECT_NE(large.out.find("see 'lrvb check'"), std::string::npos) << large.out;
+    EXPECT_NE(large.out.find("which would take a while: see 'lrvb check'"), std::string::npos) << large.out;
     EXPECT_FALSE(fit_file().contains("check"));
     ASSERT_EQ(lrvb("fit mixture data.csv -k 2 --check always -o fit.json").code, 0);
     EXPECT_EQ(fit_file().at("check").at("verdict"), "ok");
     ASSERT_EQ(lrvb("fit regression $DATA/mtcars.csv --response mpg -c wt,hp -o fit.json").code, 0);
     EXPECT_TRUE(fit_file().contains("check"));
     EXPECT_EQ(lrvb("fit mixture data.csv -k 2 --check perhaps").code, 2);
+    // A fit with nothing to draw says so, and not that it would take a while.
+    write("at.json", R"({"weights": [0.35, 0.65], "means": [2.0, 4.3], "precisions": [17.0, 5.0]})");
+    const Result held =
+        lrvb("fit mixture $DATA/old_faithful.csv -c eruptions -k 2 --fix weights,means,precisions --at at.json");
+    EXPECT_NE(held.out.find("every variable is fixed: there is nothing to draw"), std::string::npos) << held.out;
+    EXPECT_EQ(held.out.find("take a while"), std::string::npos) << held.out;
 }
 
 TEST_F(Proof, WarningsNeedNoDraws) {

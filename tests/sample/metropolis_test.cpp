@@ -48,7 +48,7 @@ TEST(Mode, AMixturesModeIsAboveItsMeansAndItsLaplaceSdsAreNearTheResponse) {
 }
 
 // Both methods, in posterior sds; errors of both are Monte Carlo errors.
-void expect_agreement(const FittedMixture& mixture, const std::string& name) {
+void expect_agreement(const FittedMixture& mixture, const std::string& name, bool random_walk = false) {
     const ImportanceSample importance =
         importance_sample(mixture.density, mixture.approximation, {.draws = 10000, .threads = 2});
     const Mode mode = find_mode(mixture.density, mixture.approximation);
@@ -58,7 +58,7 @@ void expect_agreement(const FittedMixture& mixture, const std::string& name) {
                importance.ess, chains.acceptance, chains.ess, chains.r_hat);
     EXPECT_TRUE(importance.reliable()) << name;
     EXPECT_TRUE(chains.reliable()) << name;
-    EXPECT_FALSE(chains.random_walk) << name;
+    EXPECT_EQ(chains.random_walk, random_walk) << name;
     const NormalApproximation left = weighted_moments(importance.points, importance.log_weights);
     const NormalApproximation right =
         weighted_moments(chains.points, Vector::Constant(chains.points.cols(), -std::log(10000.0)));
@@ -71,7 +71,8 @@ void expect_agreement(const FittedMixture& mixture, const std::string& name) {
 
 TEST(Metropolis, AgreesWithImportanceSamplingOnTheBundledMixtures) {
     expect_agreement(test::bundled_mixture("old_faithful.csv", "eruptions", 2), "old_faithful");
-    expect_agreement(test::bundled_mixture("mixture3.csv", "x", 3), "mixture3");
+    // Its tail is longer than the proposal's, where fresh draws make chains wait.
+    expect_agreement(test::bundled_mixture("mixture3.csv", "x", 3), "mixture3", true);
 }
 
 TEST(Metropolis, AgreesWithImportanceSamplingOnTwoColumns) {

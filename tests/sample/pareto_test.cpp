@@ -127,6 +127,16 @@ TEST(Pareto, TheEdgesAreSaidAndNotGuessed) {
     EXPECT_EQ(single.k_hat, infinity);
     EXPECT_NEAR(single.ess, 1.0, 1e-12);
 
+    // Ratios that span more than numbers do: the grid of the fit overflows.
+    Vector steep(1000);
+    for (Index i = 0; i < 1000; ++i) steep[i] = -1000.0 * static_cast<double>(i);
+    const ParetoSmoothed spanned = pareto_smooth(steep);
+    EXPECT_GT(spanned.k_hat, 1.0);
+    Vector tiny = Vector::Constant(100, std::numeric_limits<double>::denorm_min());
+    tiny[99] = 1.0;
+    EXPECT_EQ(fit_pareto(tiny).k, infinity);
+    EXPECT_NEAR(spanned.log_weights.array().exp().sum(), 1.0, 1e-12);
+
     EXPECT_THROW(pareto_smooth(Vector::Constant(10, -infinity)), std::invalid_argument);
     EXPECT_THROW(pareto_smooth(Vector::Constant(10, std::nan(""))), std::invalid_argument);
     EXPECT_THROW(pareto_smooth(Vector()), std::invalid_argument);

@@ -21,8 +21,14 @@
 ///
 ///     shift = (mean_lrvb − mean_exact)/sd_exact,     ratio = sd_lrvb/sd_exact.
 ///
-/// A variable is off where |shift| or |ratio − 1| is above 0.1 and above two Monte Carlo standard errors. What the
-/// check cannot see: modes that the proposal does not reach. The components of a mixture keep their labels.
+/// Both have a Monte Carlo standard error, se. Of n variables that are not fixed, with z = Φ⁻¹(1 − 0.025/n), one is
+///
+///     off            where |shift| − z·se or |ratio − 1| − z·se is above 0.1: all n are called rightly, or not off,
+///                    with a probability of 95 % at least;
+///     not resolved   where it is not off, but 2·se of either is above 0.1, so that these draws cannot tell;
+///     ok             otherwise.
+///
+/// What the check cannot see: modes that the proposal does not reach. The components of a mixture keep their labels.
 namespace lrvb {
 
 enum class CheckMethod { importance, metropolis };
@@ -36,6 +42,8 @@ struct CheckOptions {
 
 /// Shift and sd may be off by a tenth.
 constexpr double kCheckTolerance = 0.1;
+/// Draws that are worth fewer independent ones than this are not relied on.
+constexpr double kCheckEss = 400.0;
 
 struct CheckedVariable {
     std::string name;
@@ -45,16 +53,19 @@ struct CheckedVariable {
     double sd_exact = 0.0;
     double shift = 0.0;  // 0 where the variable is fixed
     double ratio = 0.0;  // NaN where the variable is fixed
+    /// Monte Carlo standard errors of the two.
+    double shift_se = 0.0;  // 0 where the variable is fixed
+    double ratio_se = 0.0;  // NaN where the variable is fixed
     /// "ok", "sd off by -15%" (the answer's is too small), "mean off by +0.30 sd" (too large), both with a comma,
-    /// "fixed", or "not checked".
+    /// "not resolved: ±0.31 sd" or "not resolved: sd ±15%" (two standard errors), "fixed", or "not checked".
     std::string verdict;
 };
 
 enum class CheckVerdict {
-    ok,        ///< nothing is off
+    ok,        ///< nothing is off, and the draws can tell
     off,       ///< a variable is off
-    doubtful,  ///< the draws may not be good enough to tell
-    unchecked  ///< the draws are not good enough to tell
+    doubtful,  ///< the draws are not reliable, or too few to tell of every variable
+    unchecked  ///< the draws are of no use
 };
 
 LRVB_EXPORT std::string_view to_string(CheckVerdict verdict);
@@ -67,7 +78,10 @@ struct LRVB_EXPORT Check {
     /// One sentence each: whether the draws can be trusted, and what they say.
     std::string trust;
     std::string message;
+    /// What the draws say of themselves: k̂ is below its threshold, or R̂ below 1.05, and they are worth kCheckEss.
+    bool reliable = false;
 
+    /// Of Metropolis–Hastings the smallest, over the coordinates and the variables, of a mean or a variance.
     double ess = 0.0;
     /// Of importance sampling; NaN otherwise.
     double k_hat = 0.0;
@@ -105,7 +119,7 @@ LRVB_EXPORT Check check_regression(const FitFile& fit, const RegressionDesign& d
 LRVB_EXPORT CheckRecord record_check(const Check& check);
 
 /// The fit with the checked means and covariances in place of its own, marked so. Variational parameters, mean-field
-/// covariances and sensitivities stay. Throws std::invalid_argument where the check's draws cannot be used.
+/// covariances and sensitivities stay. Throws std::invalid_argument where the check's draws are not reliable.
 LRVB_EXPORT FitFile corrected(const FitFile& fit, const Check& check);
 
 }  // namespace lrvb

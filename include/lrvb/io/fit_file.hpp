@@ -69,7 +69,7 @@ struct OutcomeRecord {
 struct CheckRecord {
     Index draws = 0;
     std::uint64_t seed = 1;
-    double k_hat = 0.0;  // −∞ where there is no tail
+    double k_hat = 0.0;  // −∞ where there is no tail, +∞ where the draws are of no use
     double ess = 0.0;
     std::string verdict;  // "ok", "off", "doubtful" or "unchecked"
     std::string message;

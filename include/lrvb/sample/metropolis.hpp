@@ -12,7 +12,9 @@
 ///
 /// All proposals are evaluated at once. Where that fails — fewer than a tenth are accepted, or chains disagree — the
 /// chains begin again with random-walk moves, nine in ten, of a scale that is tuned before draws are kept; one move in
-/// ten remains a fresh draw, which carries chains between regions. Draws of such chains are thinned by ten.
+/// ten remains a fresh draw, which carries chains between regions. Draws of such chains are thinned by ten. Where fresh
+/// draws agree but are worth fewer than four hundred, random walks are tried too, and the draws that are worth more are
+/// kept.
 namespace lrvb {
 
 struct MetropolisOptions {
@@ -35,12 +37,13 @@ struct MetropolisSample {
     double acceptance = 0.0;
     /// Whether the chains fell back on random-walk moves.
     bool random_walk = false;
-    /// Over the coordinates: the smallest effective sample size, the largest split R̂.
+    /// Over the coordinates: the smallest effective sample size, of the mean and of the variance, and the largest
+    /// split R̂.
     double ess = 0.0;
     double r_hat = 0.0;
 
-    /// The chains agree (R̂ below 1.05) and are worth a hundred draws.
-    bool reliable() const { return r_hat < 1.05 && ess >= 100.0; }
+    /// The chains agree (R̂ below 1.05) and are worth four hundred draws.
+    bool reliable() const { return r_hat < 1.05 && ess >= 400.0; }
 
     /// A function of the draws, given in the order of `points`, as one column a chain.
     Matrix by_chain(const VectorView& values) const {

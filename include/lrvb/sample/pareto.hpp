@@ -20,7 +20,7 @@ struct ParetoSmoothed {
     /// Normalised: their exponentials add up to one.
     Vector log_weights;
     /// −∞ where the largest ratios are all the same, so that there is no tail; +∞ where fewer than five of them are
-    /// positive.
+    /// positive, or where they span more than numbers do.
     double k_hat = 0.0;
     /// 1/Σw²: so many independent draws from the target would do as well.
     double ess = 0.0;
@@ -39,7 +39,7 @@ struct ParetoFit {
 };
 
 /// The generalised Pareto distribution of positive values in ascending order, by Zhang & Stephens; `k` as estimated,
-/// without a prior's help.
+/// without a prior's help, +∞ where the values span more than numbers do.
 LRVB_EXPORT ParetoFit fit_pareto(const Vector& ascending);
 
 }  // namespace lrvb
