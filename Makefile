@@ -34,7 +34,7 @@ reproduce: build/release/build.ninja
 	@build/release/bin/lrvb reproduce all -o docs/reproduction
 
 bench: build/release/build.ninja
-	@cmake --build --preset release
+	@cmake --build --preset release --target benchmarks
 	@build/release/bench/csv
 	@build/release/bench/scale
 	@build/release/bench/mixture

@@ -26,7 +26,7 @@ DataFrame frame_of(const std::string& text, const FrameOptions& options = {}) {
 }
 
 RegressionDesign mtcars(const Names& columns, bool intercept = true, const Names& text = {}) {
-    const std::string path = std::string(LRVB_DATA_DIR) + "/mtcars.csv";
+    const std::string path = LRVB_DATA_DIR "/mtcars.csv";
     return regression_design(read_frame(path, {.columns = columns, .text = text}), 0, intercept);
 }
 

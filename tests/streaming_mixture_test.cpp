@@ -360,7 +360,7 @@ TEST(StreamingMixture, SaysWhatSkippingMayHaveCost) {
 
 TEST(StreamingMixture, AFileGivesTheSameBitsAsATable) {
     const Vector x = test::read_column("mixture3.csv", "x");
-    const auto file = std::make_shared<CsvSource>(std::string(LRVB_DATA_DIR) + "/mixture3.csv");
+    const auto file = std::make_shared<CsvSource>(LRVB_DATA_DIR "/mixture3.csv");
     const MixtureFit streamed = fit_mixture(file, specification_of(3, 1));
     const MixtureFit resident = fit_mixture(table(x), specification_of(3, 1));
     EXPECT_EQ(streamed.optimum.state.mean, resident.optimum.state.mean);

@@ -16,7 +16,7 @@ namespace lrvb::test {
 
 /// A column of a bundled CSV file, by its header.
 inline Vector read_column(const std::string& file, const std::string& column) {
-    return example::read_column(std::string(LRVB_DATA_DIR) + "/" + file, column);
+    return example::read_column(LRVB_DATA_DIR "/" + file, column);
 }
 
 inline Matrix random_matrix(Index rows, Index columns, Random& random) {

@@ -37,7 +37,7 @@ class CheckCommand : public ProgramTest {
 // The reference posterior has 100,000 draws of another program; 4,000 have Monte Carlo errors of about 0.02 sd.
 TEST_F(CheckCommand, FindsTheReferencePosteriorOfOldFaithfulByBothMethods) {
     fit_old_faithful();
-    std::ifstream stream(std::string(LRVB_DATA_DIR) + "/old_faithful_posterior.csv");
+    std::ifstream stream(LRVB_DATA_DIR "/old_faithful_posterior.csv");
     std::map<std::string, std::pair<double, double>> reference;
     std::string line;
     std::getline(stream, line);
