@@ -1,3 +1,4 @@
+#include "check/labels.hpp"
 #include "check/reported.hpp"
 #include "family/validate.hpp"
 
@@ -23,10 +24,11 @@ constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLargestKHat = 1.0;
 constexpr double kReliableRHat = 1.05;
 constexpr double kDoubtfulRHat = 1.1;
+constexpr double kManyExchanged = 0.01;
 constexpr double kResolvingErrors = 2.0;  // standard errors that must not be above the tolerance
 
 // Draws of the density, as a check keeps them; returns the points.
-Matrix draw_importance(const ModelDensity& density, const NormalApproximation& approximation, Check& check) {
+Matrix draw_importance(const LogDensity& density, const NormalApproximation& approximation, Check& check) {
     ImportanceOptions options;
     options.draws = check.options.draws;
     options.seed = check.options.seed;
@@ -42,15 +44,19 @@ Matrix draw_importance(const ModelDensity& density, const NormalApproximation& a
     return std::move(sample.points);
 }
 
-Matrix draw_metropolis(const ModelDensity& density, const NormalApproximation& approximation, Check& check) {
+Matrix draw_metropolis(const ModelDensity& density, const LogDensity& labelled,
+                       const NormalApproximation& approximation, Check& check) {
     ModeOptions mode_options;
     mode_options.threads = check.options.threads;
-    const Mode mode = find_mode(density, approximation, mode_options);
+    Mode mode = find_mode(density, approximation, mode_options);
+    // Uphill there may be other labels.
+    if (labelled.evaluate(mode.point, 1)[0] == -std::numeric_limits<double>::infinity())
+        mode.point = approximation.mean;
     MetropolisOptions options;
     options.draws = check.options.draws;
     options.seed = check.options.seed;
     options.threads = check.options.threads;
-    MetropolisSample sample = metropolis_hastings(density, {mode.point, approximation.covariance}, options);
+    MetropolisSample sample = metropolis_hastings(labelled, {mode.point, approximation.covariance}, options);
     check.options.draws = sample.points.cols();  // a multiple of the chains
     check.chains = sample.chains;
     check.ess = sample.ess;
@@ -206,6 +212,10 @@ void compare(const Posterior& posterior, Check& check) {
     }
     if (check.options.method == CheckMethod::importance) judge_importance(check);
     if (check.options.method == CheckMethod::metropolis) judge_metropolis(check);
+    if (check.exchanged > kManyExchanged) {
+        check.trust += fmt::format("; {:.0f}% of the proposals, with components exchanged, were left out",
+                                   100.0 * check.exchanged);
+    }
     // Φ⁻¹(1 − 0.025/n).
     const double z =
         std::numbers::sqrt2 * boost::math::erf_inv(1.0 - 0.05 / static_cast<double>(std::max<std::size_t>(free, 1)));
@@ -295,8 +305,11 @@ Check check_posterior(const Model& model, const Optimum& optimum, const Posterio
     const NormalApproximation approximation = density.chart().approximation(response);
     Check check;
     check.options = options;
-    const Matrix points = options.method == CheckMethod::importance ? draw_importance(density, approximation, check)
-                                                                    : draw_metropolis(density, approximation, check);
+    const detail::LabelledDensity labelled(model, optimum.state, density, approximation);
+    const Matrix points = options.method == CheckMethod::importance
+                              ? draw_importance(labelled, approximation, check)
+                              : draw_metropolis(density, labelled, approximation, check);
+    check.exchanged = labelled.exchanged();
     const std::vector<std::string> names = detail::model_statistics(posterior);
     const Functionals::Resolved statistics = in_data_units(names).resolve(model.layout());
     Matrix values = statistics.weights.transpose() * density.statistics(points, options.threads);

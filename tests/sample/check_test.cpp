@@ -1,10 +1,14 @@
 // Answers compared with the exact posterior, on models where they are right and on models where they are not.
 
+#include "check/labels.hpp"
 #include "targets.hpp"
 
 #include <lrvb/check/check.hpp>
 
 #include <fmt/format.h>
+
+#include <limits>
+#include <utility>
 
 namespace lrvb {
 namespace {
@@ -58,6 +62,7 @@ TEST(Check, TwoColumnsOfOldFaithfulAreOk) {
         EXPECT_NEAR(variable.ratio, variable.sd_lrvb / variable.sd_exact, 1e-12);
     }
     EXPECT_NE(check.trust.find("can be relied on"), std::string::npos);
+    EXPECT_EQ(check.exchanged, 0.0);
 }
 
 // On strongly overlapping components the response is known to be too small: 0.85 of the sd of log_pi[1] in the
@@ -301,6 +306,45 @@ TEST(Check, ASplitClusterIsNotCalledOk) {
     Index off = 0;
     for (const CheckedVariable& variable : check.variables) off += says(variable, "off by") ? 1 : 0;
     EXPECT_GT(off, 0) << check.message;
+}
+
+// With two components exchanged the posterior is as high, but these are other labels.
+TEST(Check, ThePosteriorIsCutToTheLabelsOfTheFit) {
+    const FittedMixture mixture = test::bundled_mixture("mixture3.csv", "x", 3);
+    const detail::LabelledDensity labelled(*mixture.fit.model, mixture.fit.optimum.state, mixture.density,
+                                           mixture.approximation);
+    const Vector centre = mixture.approximation.mean;
+    ASSERT_EQ(centre.size(), 8);  // two ratios of weights, and three times a mean and a log precision
+    const double here = mixture.density.evaluate(centre, 1)[0];
+    EXPECT_EQ(labelled.evaluate(centre, 1)[0], here);
+    EXPECT_EQ(labelled.exchanged(), 0.0);
+    for (Index one = 0; one < 3; ++one) {
+        for (Index other = one + 1; other < 3; ++other) {
+            Vector log_weights{{centre[0], centre[1], 0.0}};
+            std::swap(log_weights[one], log_weights[other]);
+            Vector point = centre;
+            point.head(2) = log_weights.head(2).array() - log_weights[2];
+            point.segment(2 + 2 * one, 2).swap(point.segment(2 + 2 * other, 2));
+            EXPECT_NEAR(mixture.density.evaluate(point, 1)[0], here, 1e-8 * std::abs(here));
+            EXPECT_EQ(labelled.evaluate(point, 1)[0], -std::numeric_limits<double>::infinity());
+        }
+    }
+    EXPECT_EQ(labelled.exchanged(), 0.75);
+}
+
+// Two components that nearly coincide: chains would cross, and proposals that do are counted.
+TEST(Check, ExchangedComponentsAreLeftOutAndThatIsSaid) {
+    Random random(11);
+    const Vector x = standard_normals(100, random);
+    MixtureSpecification specification;
+    specification.components = 2;
+    CheckOptions options;
+    options.method = CheckMethod::metropolis;
+    const Check check = check_of(FittedMixture(x, specification), options);
+    EXPECT_NE(check.verdict, CheckVerdict::ok);
+    EXPECT_EQ(check.exchanged > 0.01, check.trust.find("with components exchanged, were left out") != std::string::npos)
+        << check.trust;
+    EXPECT_GT(check.exchanged, 0.0) << check.trust;
 }
 
 TEST(Check, AnAnswerThatDidNotConvergeIsRefused) {

@@ -23,12 +23,13 @@
 ///
 /// Both have a Monte Carlo standard error, se. Of n variables that are not fixed, with z = Φ⁻¹(1 − 0.025/n), one is
 ///
-///     off            where |shift| − z·se or |ratio − 1| − z·se is above 0.1: all n are called rightly, or not off,
-///                    with a probability of 95 % at least;
+///     off            where |shift| − z·se or |ratio − 1| − z·se is above 0.1: with a probability of 95 %, none is
+///                    called off that is not;
 ///     not resolved   where it is not off, but 2·se of either is above 0.1, so that these draws cannot tell;
 ///     ok             otherwise.
 ///
-/// What the check cannot see: modes that the proposal does not reach. The components of a mixture keep their labels.
+/// What the check cannot see: modes that the proposal does not reach. The components of a mixture keep their labels:
+/// the posterior is cut to where no exchange of two components brings a point nearer to the answer, in its sds.
 namespace lrvb {
 
 enum class CheckMethod { importance, metropolis };
@@ -91,6 +92,8 @@ struct LRVB_EXPORT Check {
     double r_hat = 0.0;
     bool random_walk = false;
     int chains = 0;
+    /// The share of a mixture's proposals that were left out, since they had components exchanged.
+    double exchanged = 0.0;
 
     /// The reported variables at every draw: variables × draws.
     Matrix values;

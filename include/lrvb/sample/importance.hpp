@@ -16,7 +16,7 @@
 ///
 /// It can fail: in some dozens of dimensions few draws carry all the weight, which k̂ and the effective sample size
 /// tell; and of several modes it sees only those that the proposal reaches, which nothing tells. For mixtures that is
-/// as wanted: one labelling of the components.
+/// as wanted, one labelling of the components, while these are apart.
 namespace lrvb {
 
 struct ImportanceOptions {
