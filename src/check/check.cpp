@@ -25,7 +25,6 @@ constexpr double kLargestKHat = 1.0;
 constexpr double kReliableRHat = 1.05;
 constexpr double kDoubtfulRHat = 1.1;
 constexpr double kManyExchanged = 0.01;
-constexpr double kResolvingErrors = 2.0;  // standard errors that must not be above the tolerance
 
 // Draws of the density, as a check keeps them; returns the points.
 Matrix draw_importance(const LogDensity& density, const NormalApproximation& approximation, Check& check) {
@@ -168,8 +167,8 @@ bool is_off(double difference, double error, double z) {
     return std::abs(difference) - z * error > kCheckTolerance;
 }
 
-bool is_resolved(double error) {
-    return kResolvingErrors * error <= kCheckTolerance;
+bool is_resolved(double error, double z) {
+    return z * error <= kCheckTolerance;
 }
 
 // Empty where it is not off.
@@ -183,12 +182,12 @@ std::string off_text(const CheckedVariable& variable, double z) {
     return text;
 }
 
-std::string unresolved_text(const CheckedVariable& variable) {
+std::string unresolved_text(const CheckedVariable& variable, double z) {
     std::string text;
-    if (!is_resolved(variable.shift_se)) text = fmt::format("±{:.2f} sd", kResolvingErrors * variable.shift_se);
-    if (!is_resolved(variable.ratio_se)) {
+    if (!is_resolved(variable.shift_se, z)) text = fmt::format("±{:.2f} sd", z * variable.shift_se);
+    if (!is_resolved(variable.ratio_se, z)) {
         if (!text.empty()) text += ", ";
-        text += fmt::format("sd ±{:.0f}%", 100.0 * kResolvingErrors * variable.ratio_se);
+        text += fmt::format("sd ±{:.0f}%", 100.0 * z * variable.ratio_se);
     }
     return text.empty() ? text : fmt::format("not resolved: {}", text);
 }
@@ -229,7 +228,7 @@ void compare(const Posterior& posterior, Check& check) {
         } else if (std::string text = off_text(variable, z); !text.empty()) {
             variable.verdict = std::move(text);
             off.push_back(variable.name);
-        } else if (text = unresolved_text(variable); !text.empty()) {
+        } else if (text = unresolved_text(variable, z); !text.empty()) {
             variable.verdict = std::move(text);
             unresolved.push_back(variable.name);
             largest_error = std::max({largest_error, variable.shift_se, variable.ratio_se});
@@ -247,7 +246,7 @@ void compare(const Posterior& posterior, Check& check) {
                         off.size(), rows.size(), seen, first_of(off));
     } else if (!unresolved.empty()) {
         check.verdict = CheckVerdict::doubtful;
-        const double factor = std::pow(kResolvingErrors * largest_error / kCheckTolerance, 2);
+        const double factor = std::pow(z * largest_error / kCheckTolerance, 2);
         check.message =
             fmt::format("{} of {} variables cannot be told from the exact ones to 0.1 sd or 10% by these draws: {}; {}",
                         unresolved.size(), rows.size(), first_of(unresolved),

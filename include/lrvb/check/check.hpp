@@ -25,7 +25,7 @@
 ///
 ///     off            where |shift| − z·se or |ratio − 1| − z·se is above 0.1: with a probability of 95 %, none is
 ///                    called off that is not;
-///     not resolved   where it is not off, but 2·se of either is above 0.1, so that these draws cannot tell;
+///     not resolved   where it is not off, but z·se of either is above 0.1, so that these draws cannot tell;
 ///     ok             otherwise.
 ///
 /// What the check cannot see: modes that the proposal does not reach. The components of a mixture keep their labels:
@@ -58,7 +58,7 @@ struct CheckedVariable {
     double shift_se = 0.0;  // 0 where the variable is fixed
     double ratio_se = 0.0;  // NaN where the variable is fixed
     /// "ok", "sd off by -15%" (the answer's is too small), "mean off by +0.30 sd" (too large), both with a comma,
-    /// "not resolved: ±0.31 sd" or "not resolved: sd ±15%" (two standard errors), "fixed", or "not checked".
+    /// "not resolved: ±0.31 sd" or "not resolved: sd ±15%" (z standard errors), "fixed", or "not checked".
     std::string verdict;
 };
 
