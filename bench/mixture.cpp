@@ -12,7 +12,7 @@
 //
 // usage: mixture [LARGEST_ROWS]      (default 10000000)
 
-#include "model/mixture_kernels.hpp"
+#include "kind/mixture/kernels.hpp"
 
 #include <lrvb/data/csv.hpp>
 #include <lrvb/data/npy.hpp>

@@ -1,8 +1,8 @@
 #include "checks.hpp"
 #include "finding.hpp"
 
-#include <lrvb/io/fit_file.hpp>
-#include <lrvb/model/mixture_prediction.hpp>
+#include <lrvb/kind/fit_file.hpp>
+#include <lrvb/kind/mixture/prediction.hpp>
 
 namespace lrvb::fuzz {
 namespace {

@@ -4,7 +4,7 @@
 #include "support.hpp"
 
 #include <lrvb/data/table.hpp>
-#include <lrvb/fit/mixture_fit.hpp>
+#include <lrvb/kind/mixture/fit.hpp>
 #include <lrvb/response/linear_response.hpp>
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include "support.hpp"
 
 #include <lrvb/data/frame.hpp>
-#include <lrvb/model/regression_model.hpp>
+#include <lrvb/kind/regression/model.hpp>
 #include <lrvb/testing/model_battery.hpp>
 #include <lrvb/testing/response_battery.hpp>
 

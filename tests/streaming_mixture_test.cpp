@@ -1,13 +1,13 @@
 // The streaming mixture: against the general model with explicit indicators, against refits, and at its edges.
 
+#include "kind/mixture/components.hpp"
+#include "kind/mixture/pass.hpp"
 #include "mixture_with_indicators.hpp"
-#include "model/mixture_components.hpp"
-#include "model/mixture_pass.hpp"
 #include "support.hpp"
 
 #include <lrvb/data/csv.hpp>
 #include <lrvb/data/table.hpp>
-#include <lrvb/fit/mixture_fit.hpp>
+#include <lrvb/kind/mixture/fit.hpp>
 #include <lrvb/testing/model_battery.hpp>
 
 #include <Eigen/LU>

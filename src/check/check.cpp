@@ -1,6 +1,6 @@
+#include "base/validate.hpp"
 #include "check/labels.hpp"
 #include "check/reported.hpp"
-#include "family/validate.hpp"
 
 #include <lrvb/check/check.hpp>
 #include <lrvb/sample/diagnostics.hpp>

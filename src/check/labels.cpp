@@ -1,6 +1,6 @@
 #include "check/labels.hpp"
 
-#include <lrvb/model/mixture_model.hpp>
+#include <lrvb/kind/mixture/model.hpp>
 
 #include <limits>
 

@@ -1,6 +1,6 @@
 #include "check/reported.hpp"
 
-#include "family/validate.hpp"
+#include "base/validate.hpp"
 
 #include <Eigen/Cholesky>
 

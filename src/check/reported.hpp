@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lrvb/io/posterior.hpp>
+#include <lrvb/posterior/posterior.hpp>
 
 #include <string>
 #include <vector>

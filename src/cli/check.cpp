@@ -1,9 +1,9 @@
+#include "base/files.hpp"
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/fit_command.hpp"
 #include "cli/output.hpp"
 #include "cli/restored.hpp"
-#include "data/files.hpp"
 
 #include <lrvb/check/check.hpp>
 

@@ -1,7 +1,7 @@
 #include "cli/check_file.hpp"
 
-#include "data/files.hpp"
-#include "data/messages.hpp"
+#include "base/files.hpp"
+#include "base/messages.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include <lrvb/data/frame.hpp>
 #include <lrvb/data/row_source.hpp>
-#include <lrvb/io/fit_file.hpp>
+#include <lrvb/kind/fit_file.hpp>
 
 #include <CLI/CLI.hpp>
 #include <cstdint>

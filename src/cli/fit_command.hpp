@@ -3,7 +3,7 @@
 #include "cli/progress.hpp"
 
 #include <lrvb/check/check.hpp>
-#include <lrvb/io/fit_file.hpp>
+#include <lrvb/kind/fit_file.hpp>
 
 #include <CLI/CLI.hpp>
 #include <cstdint>

@@ -7,7 +7,7 @@
 #include "cli/progress.hpp"
 #include "cli/warnings.hpp"
 
-#include <lrvb/fit/mixture_fit.hpp>
+#include <lrvb/kind/mixture/fit.hpp>
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "cli/warnings.hpp"
 
 #include <lrvb/data/frame.hpp>
-#include <lrvb/model/regression_model.hpp>
+#include <lrvb/kind/regression/model.hpp>
 
 #include <fmt/format.h>
 

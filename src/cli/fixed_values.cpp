@@ -1,9 +1,9 @@
 #include "cli/fixed_values.hpp"
 
-#include "data/files.hpp"
-#include "io/fields.hpp"
+#include "base/files.hpp"
+#include "kind/fields.hpp"
 
-#include <lrvb/io/fit_file.hpp>
+#include <lrvb/kind/fit_file.hpp>
 
 #include <Eigen/Cholesky>
 

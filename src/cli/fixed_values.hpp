@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lrvb/fit/mixture_fit.hpp>
+#include <lrvb/kind/mixture/fit.hpp>
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lrvb/io/fit_file.hpp>
+#include <lrvb/kind/fit_file.hpp>
 
 #include <CLI/CLI.hpp>
 #include <cstdint>

@@ -1,10 +1,10 @@
+#include "base/files.hpp"
 #include "cli/command.hpp"
 #include "cli/data.hpp"
 #include "cli/output.hpp"
-#include "data/files.hpp"
 
-#include <lrvb/model/mixture_prediction.hpp>
-#include <lrvb/model/regression_model.hpp>
+#include <lrvb/kind/mixture/prediction.hpp>
+#include <lrvb/kind/regression/model.hpp>
 
 #include <fmt/format.h>
 

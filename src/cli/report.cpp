@@ -1,3 +1,4 @@
+#include "base/files.hpp"
 #include "cli/asked_rows.hpp"
 #include "cli/check_file.hpp"
 #include "cli/command.hpp"
@@ -5,7 +6,6 @@
 #include "cli/fit_command.hpp"
 #include "cli/output.hpp"
 #include "cli/prior_parameters.hpp"
-#include "data/files.hpp"
 
 #include <fmt/format.h>
 

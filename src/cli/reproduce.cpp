@@ -1,9 +1,9 @@
 #include "reproduce/reproduce.hpp"
 
+#include "base/files.hpp"
 #include "cli/command.hpp"
 #include "cli/fit_command.hpp"
 #include "cli/output.hpp"
-#include "data/files.hpp"
 
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 
 #include <lrvb/data/frame.hpp>
 #include <lrvb/data/table.hpp>
-#include <lrvb/fit/mixture_fit.hpp>
-#include <lrvb/model/regression_model.hpp>
+#include <lrvb/kind/mixture/fit.hpp>
+#include <lrvb/kind/regression/model.hpp>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "cli/data.hpp"
 
-#include <lrvb/io/fit_file.hpp>
+#include <lrvb/kind/fit_file.hpp>
 #include <lrvb/model/row_model.hpp>
 #include <lrvb/response/linear_response.hpp>
 

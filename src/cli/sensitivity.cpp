@@ -1,10 +1,10 @@
+#include "base/files.hpp"
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/fit_command.hpp"
 #include "cli/output.hpp"
 #include "cli/prior_parameters.hpp"
 #include "cli/restored.hpp"
-#include "data/files.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
+#include "base/files.hpp"
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
-#include "data/files.hpp"
 
 #include <lrvb/family/random.hpp>
 

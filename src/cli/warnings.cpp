@@ -1,6 +1,6 @@
 #include "cli/warnings.hpp"
 
-#include "io/mixture_means.hpp"
+#include "kind/mixture/means.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lrvb/io/fit_file.hpp>
+#include <lrvb/kind/fit_file.hpp>
 
 namespace lrvb::cli {
 

@@ -1,6 +1,6 @@
 #include "data/columns.hpp"
 
-#include "data/messages.hpp"
+#include "base/messages.hpp"
 
 #include <fmt/format.h>
 

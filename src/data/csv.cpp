@@ -1,7 +1,7 @@
+#include "base/messages.hpp"
+#include "base/validate.hpp"
 #include "data/csv_reader.hpp"
 #include "data/decimal.hpp"
-#include "data/messages.hpp"
-#include "family/validate.hpp"
 
 #include <lrvb/data/csv.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "data/files.hpp"
+#include "base/files.hpp"
 
 #include <cstddef>
 #include <string>

@@ -1,7 +1,7 @@
 #include "data/csv_reader.hpp"
 
+#include "base/messages.hpp"
 #include "data/columns.hpp"
-#include "data/messages.hpp"
 
 #include <lrvb/data/csv.hpp>
 

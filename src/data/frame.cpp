@@ -1,6 +1,6 @@
+#include "base/messages.hpp"
 #include "data/columns.hpp"
 #include "data/csv_reader.hpp"
-#include "data/messages.hpp"
 
 #include <lrvb/data/frame.hpp>
 #include <lrvb/data/npy.hpp>

@@ -1,8 +1,8 @@
+#include "base/files.hpp"
+#include "base/messages.hpp"
+#include "base/validate.hpp"
 #include "data/columns.hpp"
-#include "data/files.hpp"
-#include "data/messages.hpp"
 #include "data/npy_header.hpp"
-#include "family/validate.hpp"
 
 #include <lrvb/data/npy.hpp>
 

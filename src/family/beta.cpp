@@ -1,4 +1,4 @@
-#include "family/validate.hpp"
+#include "base/validate.hpp"
 
 #include <lrvb/family/beta.hpp>
 #include <lrvb/family/dirichlet.hpp>

@@ -1,6 +1,6 @@
-#include "family/compensated_sum.hpp"
+#include "base/compensated_sum.hpp"
+#include "base/validate.hpp"
 #include "family/special.hpp"
-#include "family/validate.hpp"
 
 #include <lrvb/family/dirichlet.hpp>
 

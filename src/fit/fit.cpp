@@ -1,4 +1,4 @@
-#include "family/validate.hpp"
+#include "base/validate.hpp"
 #include "fit/curvature.hpp"
 #include "fit/entropy.hpp"
 

@@ -1,5 +1,5 @@
+#include "base/validate.hpp"
 #include "family/special.hpp"
-#include "family/validate.hpp"
 
 #include <lrvb/model/likelihood.hpp>
 

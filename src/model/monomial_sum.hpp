@@ -1,6 +1,6 @@
 #pragma once
 
-#include "family/compensated_sum.hpp"
+#include "base/compensated_sum.hpp"
 
 #include <lrvb/types.hpp>
 

@@ -1,6 +1,6 @@
 #include "model/multilinear_form.hpp"
 
-#include "family/compensated_sum.hpp"
+#include "base/compensated_sum.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "family/validate.hpp"
+#include "base/validate.hpp"
 #include "model/multilinear_form.hpp"
 
 #include <lrvb/model/multilinear_model.hpp>

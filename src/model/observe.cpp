@@ -1,4 +1,4 @@
-#include "family/validate.hpp"
+#include "base/validate.hpp"
 #include "model/builder_implementation.hpp"
 #include "model/distribution_node.hpp"
 

@@ -1,6 +1,6 @@
 #include "report/contents.hpp"
 
-#include "io/mixture_means.hpp"
+#include "kind/mixture/means.hpp"
 #include "report/encoding.hpp"
 
 #include <fmt/format.h>

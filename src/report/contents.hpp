@@ -4,7 +4,7 @@
 #include "report/page.hpp"
 #include "report/selection.hpp"
 
-#include <lrvb/io/fit_file.hpp>
+#include <lrvb/kind/fit_file.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -1,10 +1,10 @@
-#include "data/files.hpp"
-#include "model/parallel.hpp"
+#include "base/files.hpp"
+#include "base/parallel.hpp"
 #include "reproduce/plot.hpp"
 #include "reproduce/reproduce.hpp"
 
 #include <lrvb/data/table.hpp>
-#include <lrvb/fit/mixture_fit.hpp>
+#include <lrvb/kind/mixture/fit.hpp>
 #include <lrvb/response/linear_response.hpp>
 #include <lrvb/sample/metropolis.hpp>
 #include <lrvb/sample/mode.hpp>

@@ -1,9 +1,9 @@
-#include "data/files.hpp"
+#include "base/files.hpp"
 #include "reproduce/plot.hpp"
 #include "reproduce/reproduce.hpp"
 
 #include <lrvb/data/table.hpp>
-#include <lrvb/fit/mixture_fit.hpp>
+#include <lrvb/kind/mixture/fit.hpp>
 #include <lrvb/response/linear_response.hpp>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "data/files.hpp"
+#include "base/files.hpp"
 #include "reproduce/reproduce.hpp"
 
 #include <lrvb/family/random.hpp>

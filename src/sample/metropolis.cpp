@@ -1,5 +1,5 @@
-#include "family/validate.hpp"
-#include "model/parallel.hpp"
+#include "base/parallel.hpp"
+#include "base/validate.hpp"
 #include "sample/student.hpp"
 
 #include <lrvb/sample/diagnostics.hpp>

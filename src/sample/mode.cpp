@@ -1,4 +1,4 @@
-#include "family/validate.hpp"
+#include "base/validate.hpp"
 
 #include <lrvb/sample/mode.hpp>
 

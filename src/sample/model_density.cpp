@@ -1,5 +1,5 @@
-#include "family/validate.hpp"
-#include "model/parallel.hpp"
+#include "base/parallel.hpp"
+#include "base/validate.hpp"
 
 #include <lrvb/sample/model_density.hpp>
 

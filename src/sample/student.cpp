@@ -1,6 +1,6 @@
 #include "sample/student.hpp"
 
-#include "family/validate.hpp"
+#include "base/validate.hpp"
 
 #include <cmath>
 #include <numbers>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <lrvb/export.hpp>
-#include <lrvb/io/fit_file.hpp>
+#include <lrvb/kind/fit_file.hpp>
 #include <lrvb/sample/importance.hpp>
 #include <lrvb/sample/metropolis.hpp>
 

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <lrvb/export.hpp>
+#include <lrvb/fit/fit.hpp>
+#include <lrvb/kind/mixture/model.hpp>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+/// Fits a normal mixture, from rows to optimum, looking at all rows only a few times.
+///
+/// Starts are made where rows are cheap: on a random sample, whose rows stand for the others by their weight, many
+/// k-means++ starts run a tournament on the bound, and the winner is taken through larger samples to the whole data. A
+/// sample of n rows ends √(N/n) posterior sds from the optimum of all N, near enough for Newton's steps to be few.
+namespace lrvb {
+
+/// Parts of a mixture that are held at given values, in the data's units.
+struct MixtureFixed {
+    std::optional<Vector> weights;
+    std::optional<Matrix> means;                    // components × columns
+    std::optional<std::vector<Matrix>> precisions;  // one a component; diagonal where covariances are
+};
+
+struct MixtureFitOptions {
+    /// Tolerance of the last fit, on all rows; its `restarts` are those of the tournament. Iterations, of each fit and
+    /// of each start, and progress, which can cancel at any time, count from the first start on.
+    FitOptions fit = [] {
+        FitOptions options;
+        options.restarts = 16;
+        return options;
+    }();
+    MixtureFixed fixed;
+    /// Rows of the first sample; data no larger than twice that are not sampled.
+    Index sample_rows = 8192;
+};
+
+struct MixtureFit {
+    std::shared_ptr<const MixtureModel> model;
+    Optimum optimum;
+    /// Passes over all rows by the last fit.
+    Index passes = 0;
+    /// Those before it: of the tournament, where the data are too small to be sampled. (Besides, all rows are read once
+    /// for centre and scale, and once to draw samples.)
+    Index start_passes = 0;
+    /// The bound on the first sample that each start of the tournament had when it left it.
+    std::vector<double> start_bounds;
+    /// Starts that were fitted to the end, and how many of them reached the best bound among them: where few did, more
+    /// restarts may find a better optimum.
+    int finalists = 0;
+    int finalists_at_best = 0;
+};
+
+/// Components come out in ascending order of their first mean.
+LRVB_EXPORT MixtureFit fit_mixture(const std::shared_ptr<RowSource>& source, const MixtureSpecification& specification,
+                                   const MixtureFitOptions& options = {});
+
+}  // namespace lrvb

@@ -1,0 +1,297 @@
+#include "kind/mixture/data.hpp"
+
+#include "base/parallel.hpp"
+#include "base/validate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lrvb::detail {
+
+namespace {
+
+constexpr Index kSampleRows = 4096;
+constexpr Index kBlock = 256;
+constexpr Index kTaskRows = 16 * kBlock;
+constexpr Index kReadRows = 16 * kTaskRows;
+constexpr int kLloydRounds = 10;
+constexpr double kSmallestSd = 1e-70;  // of a column; its fourth power is still a number
+
+[[noreturn]] void refuse(const RowSource& source, const std::string& reason) {
+    throw std::runtime_error(fmt::format("{}: {}", source.name(), reason));
+}
+
+// Weighted moments of each column. Parts are merged by Chan's formula, so that neither the order of the rows nor an
+// offset costs digits.
+struct Moments {
+    explicit Moments(Index columns)
+        : mean(Vector::Zero(columns)),
+          squares(Vector::Zero(columns)),
+          smallest(Vector::Constant(columns, std::numeric_limits<double>::infinity())),
+          largest(-smallest) {}
+
+    void merge(const Moments& other) {
+        used += other.used;
+        is_bad = is_bad || other.is_bad;
+        if (!(other.weight > 0.0)) return;
+        const double total = weight + other.weight;
+        const Vector off = other.mean - mean;
+        mean += other.weight / total * off;
+        squares += other.squares + weight * (other.weight / total) * off.cwiseAbs2();
+        weight = total;
+        smallest = smallest.cwiseMin(other.smallest);
+        largest = largest.cwiseMax(other.largest);
+    }
+
+    Index used = 0;  // rows that have weight
+    double weight = 0.0;
+    Vector mean;
+    Vector squares;  // Σ w (x − mean)²
+    Vector smallest;
+    Vector largest;
+    bool is_bad = false;  // a value that is no number, or a weight that is none
+};
+
+// Reads rows: their moments, and a uniform sample of those that have weight.
+class Summary {
+  public:
+    Summary(const RowSource& source, Index columns, bool weighted, int threads)
+        : source_(source), columns_(columns), weighted_(weighted), threads_(threads), moments_(columns) {}
+
+    void add(const double* rows, Index count) {
+        const Index tasks = (count + kTaskRows - 1) / kTaskRows;
+        std::vector<Moments> parts(static_cast<std::size_t>(tasks), Moments(columns_));
+        in_parallel(threads_, tasks, [&](Index t) {
+            const Index end = std::min(count, (t + 1) * kTaskRows);
+            for (Index begin = t * kTaskRows; begin < end; begin += kBlock) {
+                parts[static_cast<std::size_t>(t)].merge(
+                    moments_of(rows + begin * width(), std::min(kBlock, end - begin)));
+            }
+        });
+        for (const Moments& part : parts) moments_.merge(part);
+        if (moments_.is_bad) refuse_first_bad(rows, count);
+        sample(rows, count);
+        rows_ += count;
+    }
+
+    RowSummary finished(const MixtureSpecification& specification) const {
+        RowSummary summary;
+        summary.rows = rows_;
+        summary.used_rows = moments_.used;
+        summary.total_weight = moments_.weight;
+        summary.format.columns = columns_;
+        summary.format.weighted = weighted_;
+        summary.format.full = columns_ > 1 && specification.covariance == MixtureCovariance::full;
+        if (specification.standardisation) {
+            summary.format.centre = specification.standardisation->first;
+            summary.format.inverse_scale = specification.standardisation->second.cwiseInverse();
+        } else {
+            if (moments_.used < specification.components) {
+                if (moments_.used == 0) refuse(source_, "no row has a weight above zero: check the weights");
+                refuse(source_,
+                       fmt::format("{} rows with weight are fewer than {} components; ask for fewer components",
+                                   moments_.used, specification.components));
+            }
+            if (!std::isfinite(moments_.weight))
+                refuse(source_, "the weights add up to more than a number can hold; scale them down");
+            summary.format.centre = moments_.mean;
+            summary.format.inverse_scale = standard_deviations(specification.prior.has_value()).cwiseInverse();
+        }
+        const Index kept = static_cast<Index>(sample_weights_.size());
+        const Eigen::Map<const Matrix> columnwise(sample_.data(), columns_, kept);
+        summary.sample =
+            (columnwise.colwise() - summary.format.centre).transpose() * summary.format.inverse_scale.asDiagonal();
+        summary.sample_weights = Eigen::Map<const Vector>(sample_weights_.data(), kept);
+        return summary;
+    }
+
+  private:
+    Index width() const { return columns_ + (weighted_ ? 1 : 0); }
+
+    // Of a block, by two looks at each column: first its mean, then the squares about it.
+    Moments moments_of(const double* rows, Index count) const {
+        Moments moments(columns_);
+        Eigen::Array<double, Eigen::Dynamic, 1> x(count);
+        Eigen::Array<double, Eigen::Dynamic, 1> weights = Eigen::ArrayXd::Ones(count);
+        for (Index i = 0; weighted_ && i < count; ++i) weights[i] = rows[i * width() + columns_];
+        moments.is_bad = !(weights >= 0.0).all() || !weights.isFinite().all();
+        for (Index p = 0; p < columns_; ++p) {
+            moments.used = 0;
+            for (Index i = 0; i < count; ++i) {
+                const double value = rows[i * width() + p];
+                moments.is_bad = moments.is_bad || !std::isfinite(value);
+                x[moments.used] = value;
+                moments.used += weights[i] != 0.0 ? 1 : 0;
+            }
+            const Eigen::Ref<const Eigen::ArrayXd> used = x.head(moments.used);
+            if (moments.used == 0) return moments;
+            moments.smallest[p] = used.minCoeff();
+            moments.largest[p] = used.maxCoeff();
+            if (!weighted_) {
+                moments.weight = static_cast<double>(count);
+                moments.mean[p] = used.mean();
+                const double left = (used - moments.mean[p]).sum();  // what rounding left of the mean
+                moments.squares[p] = (used - moments.mean[p]).square().sum() - left * (left / moments.weight);
+                continue;
+            }
+            Eigen::Array<double, Eigen::Dynamic, 1> own(moments.used);
+            for (Index i = 0, at = 0; i < count; ++i) {
+                if (weights[i] != 0.0) own[at++] = weights[i];
+            }
+            moments.weight = own.sum();
+            moments.mean[p] = (own / moments.weight * used).sum();
+            moments.squares[p] = (own * (used - moments.mean[p]).square()).sum();
+        }
+        return moments;
+    }
+
+    // Row by row, for the message.
+    void refuse_first_bad(const double* rows, Index count) const {
+        for (Index i = 0; i < count; ++i) {
+            const double* row = rows + i * width();
+            for (Index p = 0; p < columns_; ++p) {
+                if (std::isfinite(row[p])) continue;
+                refuse(source_, fmt::format("row {}, column '{}' is {}, but must be a finite number", rows_ + i + 1,
+                                            source_.column_name(p), row[p]));
+            }
+            if (!weighted_ || (std::isfinite(row[columns_]) && row[columns_] >= 0.0)) continue;
+            refuse(source_,
+                   fmt::format("the weight of row {} is {}, but must be zero or more", rows_ + i + 1, row[columns_]));
+        }
+    }
+
+    void sample(const double* rows, Index count) {
+        for (Index i = 0; i < count; ++i) {
+            if (!weighted_ && sampled_ >= kSampleRows) {
+                const Index skipped = std::min(next_kept_ - sampled_ - 1, count - i);
+                sampled_ += skipped;
+                i += skipped;
+                if (i == count) return;
+            }
+            const double* row = rows + i * width();
+            const double weight = weighted_ ? row[columns_] : 1.0;
+            if (weight == 0.0) continue;
+            ++sampled_;
+            if (sampled_ <= kSampleRows || sampled_ == next_kept_) keep(row, weight);
+        }
+    }
+
+    // A column without spread has no scale; where the prior does not ask for one, its unit will do.
+    Vector standard_deviations(bool constants_allowed) const {
+        Vector sds = (moments_.squares / moments_.weight).cwiseSqrt();
+        for (Index p = 0; p < columns_; ++p) {
+            if (moments_.smallest[p] == moments_.largest[p]) {
+                if (!constants_allowed) {
+                    refuse(source_,
+                           fmt::format("column '{}' is constant ({}); leave it out, or give a prior in its units",
+                                       source_.column_name(p), moments_.smallest[p]));
+                }
+                sds[p] = 1.0;
+            } else if (!(sds[p] > kSmallestSd && sds[p] < 1.0 / kSmallestSd)) {
+                refuse(source_,
+                       fmt::format(
+                           "column '{}' runs from {} to {}, too far or too near for squares to be numbers; change its "
+                           "unit, or remove the outliers",
+                           source_.column_name(p), moments_.smallest[p], moments_.largest[p]));
+            }
+        }
+        return sds;
+    }
+
+    // Li's algorithm L: after the reservoir is full, the next row to enter it is drawn, and those before it are passed
+    // by.
+    void keep(const double* row, double weight) {
+        Index place = sampled_ - 1;
+        if (sampled_ <= kSampleRows) {
+            sample_.resize(sample_.size() + static_cast<std::size_t>(columns_));
+            sample_weights_.push_back(0.0);
+        } else {
+            place = std::min(kSampleRows - 1, static_cast<Index>(random_.uniform() * static_cast<double>(kSampleRows)));
+        }
+        std::copy(row, row + columns_, sample_.begin() + place * columns_);
+        sample_weights_[static_cast<std::size_t>(place)] = weight;
+        if (sampled_ < kSampleRows) return;
+        log_threshold_ += std::log(random_.uniform()) / static_cast<double>(kSampleRows);
+        const double skipped = std::log(random_.uniform()) / std::log1p(-std::exp(log_threshold_));
+        next_kept_ = skipped < 1e15 ? sampled_ + 1 + static_cast<Index>(skipped) : std::numeric_limits<Index>::max();
+    }
+
+    const RowSource& source_;
+    Index columns_;
+    bool weighted_;
+    int threads_;
+    Index rows_ = 0;
+    Moments moments_;
+    Index sampled_ = 0;  // rows with weight that the sample could have taken
+    Random random_{0x6d697874757265};
+    double log_threshold_ = 0.0;
+    Index next_kept_ = 0;
+    std::vector<double> sample_;
+    std::vector<double> sample_weights_;
+};
+
+}  // namespace
+
+RowSummary describe_rows(RowSource& source, const MixtureSpecification& specification) {
+    require_at_least("mixture", "components", specification.components, 1);
+    require_at_least("mixture", "threads", specification.threads, 1);
+    const Index columns = source.columns() - (specification.weighted ? 1 : 0);
+    require_at_least("mixture", "columns", columns, 1);
+    if (specification.standardisation) {
+        require_size("mixture standardisation", "centre", specification.standardisation->first.size(), columns);
+        require_size("mixture standardisation", "scale", specification.standardisation->second.size(), columns);
+        require_finite("mixture standardisation", "centre", specification.standardisation->first);
+        for (const double scale : specification.standardisation->second) {
+            require_positive("mixture standardisation", "scale", scale);
+        }
+    }
+    Summary summary(source, columns, specification.weighted, specification.threads);
+    std::vector<double> buffer(static_cast<std::size_t>(kReadRows * source.columns()));
+    source.rewind();
+    while (const Index count = source.read(buffer.data(), kReadRows)) summary.add(buffer.data(), count);
+    return summary.finished(specification);
+}
+
+Matrix cluster(const Matrix& rows, Index clusters, Random& random) {
+    const Index count = rows.rows();
+    Matrix centres(clusters, rows.cols());
+    Vector distance = Vector::Constant(count, std::numeric_limits<double>::infinity());
+    for (Index k = 0; k < clusters; ++k) {
+        // The first centre is any row, each next one a row with probability proportional to its squared distance.
+        const double total = k == 0 ? 0.0 : distance.sum();
+        Index chosen = std::min(count - 1, static_cast<Index>(random.uniform() * static_cast<double>(count)));
+        if (total > 0.0) {
+            double left = random.uniform() * total;
+            chosen = 0;
+            while (chosen < count - 1 && left >= distance[chosen]) left -= distance[chosen++];
+        }
+        centres.row(k) = rows.row(chosen);
+        distance = distance.cwiseMin((rows.rowwise() - rows.row(chosen)).rowwise().squaredNorm());
+    }
+    std::vector<Index> nearest(static_cast<std::size_t>(count), -1);
+    Matrix indicators;
+    for (int round = 0; round < kLloydRounds; ++round) {
+        // Squared distances, but for |x|², which is the same to all centres.
+        Matrix distances = -2.0 * centres * rows.transpose();
+        distances.colwise() += centres.rowwise().squaredNorm();
+        indicators = Matrix::Zero(count, clusters);
+        bool settled = true;
+        for (Index n = 0; n < count; ++n) {
+            Index best = 0;
+            distances.col(n).minCoeff(&best);
+            indicators(n, best) = 1.0;
+            settled = settled && nearest[static_cast<std::size_t>(n)] == best;
+            nearest[static_cast<std::size_t>(n)] = best;
+        }
+        if (settled) break;
+        const Vector sizes = indicators.colwise().sum();
+        const Matrix sums = indicators.transpose() * rows;
+        for (Index k = 0; k < clusters; ++k) {
+            if (sizes[k] > 0.0) centres.row(k) = sums.row(k) / sizes[k];
+        }
+    }
+    return indicators;
+}
+
+}  // namespace lrvb::detail
