@@ -35,6 +35,7 @@ reproduce: build/release/build.ninja
 
 bench: build/release/build.ninja
 	@cmake --build --preset release --target benchmarks
+	@build/release/bench/cholesky
 	@build/release/bench/csv
 	@build/release/bench/scale
 	@build/release/bench/mixture
