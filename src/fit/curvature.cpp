@@ -1,6 +1,9 @@
 #include "fit/curvature.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace lrvb::detail {
@@ -14,7 +17,7 @@ CurvatureStructure::CurvatureStructure(const Layout& layout, const std::vector<b
       active_(static_cast<std::size_t>(layout.variable_count()), 0) {
     collect_blocks(layout, hessian_pattern);
     lay_out(layout);
-    symbolic_ = std::make_shared<const SymbolicLdl>(pattern_);
+    plan_ = plan_cholesky(pattern_);
 }
 
 bool CurvatureStructure::describes(const SparseMatrix& hessian) const {
@@ -81,6 +84,12 @@ void CurvatureStructure::lay_out(const Layout& layout) {
     Index entries = 0;
     for (std::size_t k = 0; k < variables; ++k)
         entries += active_[k] * rows_below[k] + active_[k] * (active_[k] + 1) / 2;
+    if (entries > std::numeric_limits<int>::max()) {
+        throw FactorTooLarge(
+            fmt::format("the curvature, of {} coordinates, would have {} entries, but can have no more than {}: use "
+                        "fewer crossed factors, or a smaller model",
+                        size, entries, std::numeric_limits<int>::max()));
+    }
     pattern_.resizeNonZeros(entries);
 
     int* starts = pattern_.outerIndexPtr();
@@ -107,7 +116,7 @@ void CurvatureStructure::lay_out(const Layout& layout) {
 
 Curvature::Curvature(std::shared_ptr<const CurvatureStructure> structure, const Layout& layout, const Vector& natural,
                      const SparseMatrix& hessian)
-    : structure_(std::move(structure)), size_(layout.size()), ldl_(structure_->symbolic_) {
+    : structure_(std::move(structure)), size_(layout.size()), factorisation_(structure_->plan_()) {
     factors_.reserve(static_cast<std::size_t>(layout.variable_count()));
     for (Index j = 0; j < layout.variable_count(); ++j) {
         offsets_.push_back(layout[j].offset);
@@ -120,7 +129,7 @@ Curvature::Curvature(std::shared_ptr<const CurvatureStructure> structure, const 
                        layout[j].family));
     }
     const std::vector<double> values = assemble(hessian);
-    const std::optional<Index> failed = ldl_.factorise(values.data());
+    const std::optional<Index> failed = factorisation_->factorise(values);
     if (failed) {
         const std::vector<Index>& offsets = structure_->active_offset_;
         failed_variable_ = std::upper_bound(offsets.begin(), offsets.end(), *failed) - offsets.begin() - 1;
@@ -162,32 +171,39 @@ std::vector<double> Curvature::assemble(const SparseMatrix& hessian) const {
     return values;
 }
 
-// Lᵀ times a stacked vector, split: the active coordinates in `active`; and what the others give back, L_rest L_restᵀ
+// Lᵀ times stacked vectors, split: the active coordinates in `active`; and what the others give back, L_rest L_restᵀ
 // times it.
-Vector Curvature::whiten(const Vector& stacked, Vector& active) const {
+template <class Stacked>
+Stacked Curvature::whiten(const Stacked& stacked, Stacked& active) const {
     const CurvatureStructure& structure = *structure_;
-    Vector rest = Vector::Zero(size_);
-    active.resize(structure.active_offset_.back());
+    Stacked rest = Stacked::Zero(size_, stacked.cols());
+    active.resize(structure.active_offset_.back(), stacked.cols());
     for (std::size_t j = 0; j < factors_.size(); ++j) {
         const Matrix& factor = factors_[j];
         const Index split = structure.active_[j];
-        const Vector whitened = factor.transpose() * own(stacked, j);
-        active.segment(structure.active_offset_[j], split) = whitened.head(split);
-        own(rest, j) = factor.rightCols(factor.cols() - split) * whitened.tail(factor.cols() - split);
+        const Stacked whitened = factor.transpose() * stacked.middleRows(offsets_[j], factor.rows());
+        active.middleRows(structure.active_offset_[j], split) = whitened.topRows(split);
+        rest.middleRows(offsets_[j], factor.rows()) =
+            factor.rightCols(factor.cols() - split) * whitened.bottomRows(factor.cols() - split);
     }
     return rest;
 }
 
-Vector Curvature::respond(const Vector& gradient) const {
-    Vector active;
-    Vector response = whiten(gradient, active);
-    const Vector solved = ldl_.solve(active);
+template <class Stacked>
+Stacked Curvature::response_to(const Stacked& gradients) const {
+    Stacked active;
+    Stacked response = whiten(gradients, active);
+    const Matrix solved = factorisation_->solve(active);
     for (std::size_t j = 0; j < factors_.size(); ++j) {
         const Index split = structure_->active_[j];
-        own(response, j) += factors_[j].leftCols(split) * solved.segment(structure_->active_offset_[j], split);
+        response.middleRows(offsets_[j], factors_[j].rows()) +=
+            factors_[j].leftCols(split) * solved.middleRows(structure_->active_offset_[j], split);
     }
     return response;
 }
+
+template Vector Curvature::response_to(const Vector&) const;
+template Matrix Curvature::response_to(const Matrix&) const;
 
 double Curvature::largest_whitened(const Vector& gradient) const {
     double largest = 0.0;
@@ -216,8 +232,59 @@ Vector Curvature::mean_field(const Vector& combination) const {
     return covariance;
 }
 
+double Curvature::mean_field_variance(const SparseMatrix& weights, Index column) const {
+    double sum = 0.0;
+    SparseMatrix::InnerIterator entry(weights, column);
+    while (entry) {
+        const auto j = static_cast<std::size_t>(variable_of(entry.row()));
+        const Index end = offsets_[j] + factors_[j].rows();
+        Vector whitened = Vector::Zero(factors_[j].cols());
+        for (; entry && entry.row() < end; ++entry) {
+            whitened += entry.value() * factors_[j].row(entry.row() - offsets_[j]).transpose();
+        }
+        sum += whitened.squaredNorm();
+    }
+    return sum;
+}
+
+Vector Curvature::mean_field_sds() const {
+    Vector sds(size_);
+    for (std::size_t j = 0; j < factors_.size(); ++j) own(sds, j) = factors_[j].rowwise().norm();
+    return sds;
+}
+
+Index Curvature::variable_of(Index statistic) const {
+    return std::upper_bound(offsets_.begin(), offsets_.end(), statistic) - offsets_.begin() - 1;
+}
+
+Vector Curvature::unwhitened(const Vector& active) const {
+    Vector stacked(size_);
+    for (std::size_t j = 0; j < factors_.size(); ++j) {
+        const Index split = structure_->active_[j];
+        own(stacked, j) = factors_[j].leftCols(split) * active.segment(structure_->active_offset_[j], split);
+    }
+    return stacked;
+}
+
+Eigenpair Curvature::flattest() const {
+    const Index size = structure_->active_offset_.back();
+    Eigenpair flattest{std::numeric_limits<double>::infinity(), Vector::Zero(size_)};
+    if (size > 0) {
+        const Eigenpair inverse =
+            largest_eigenpair(size, [&](const Vector& x) { return Vector(factorisation_->solve(x)); });
+        flattest = {1.0 / inverse.value, unwhitened(inverse.vector)};
+    }
+    // On the coordinates that are not active, it is the identity.
+    for (std::size_t j = 0; j < factors_.size() && flattest.value > 1.0; ++j) {
+        if (factors_[j].cols() == structure_->active_[j]) continue;
+        flattest = {1.0, Vector::Zero(size_)};
+        own(flattest.vector, j) = factors_[j].col(structure_->active_[j]);
+    }
+    return flattest;
+}
+
 std::vector<Matrix> Curvature::marginal_blocks() const {
-    const SelectedInverse inverse(ldl_);
+    const std::unique_ptr<SelectedInverse> inverse = factorisation_->selected_inverse();
     std::vector<Matrix> blocks;
     blocks.reserve(factors_.size());
     Matrix selected;
@@ -227,7 +294,7 @@ std::vector<Matrix> Curvature::marginal_blocks() const {
         const Index offset = structure_->active_offset_[j];
         selected.resize(split, split);
         for (Index a = 0; a < split; ++a) {
-            for (Index b = 0; b <= a; ++b) selected(a, b) = selected(b, a) = inverse(offset + a, offset + b);
+            for (Index b = 0; b <= a; ++b) selected(a, b) = selected(b, a) = (*inverse)(offset + a, offset + b);
         }
         Matrix block = factor.leftCols(split) * selected * factor.leftCols(split).transpose();
         const Index others = factor.cols() - split;

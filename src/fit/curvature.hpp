@@ -1,7 +1,7 @@
 #pragma once
 
-#include "linalg/selected_inverse.hpp"
-#include "linalg/sparse_ldl.hpp"
+#include "linalg/cholesky.hpp"
+#include "linalg/lanczos.hpp"
 
 #include <lrvb/model/model.hpp>
 
@@ -58,7 +58,7 @@ class CurvatureStructure {
     std::vector<Index> active_;         // number of active coordinates of each variable
     std::vector<Index> active_offset_;  // where they start; one more entry at the end
     SparseMatrix pattern_;              // lower triangle of I − LᵀHL on the active coordinates
-    std::shared_ptr<const SymbolicLdl> symbolic_;
+    CholeskyPlan plan_;
 };
 
 class Curvature {
@@ -71,7 +71,9 @@ class Curvature {
     std::optional<Index> failed_variable() const { return failed_variable_; }
 
     /// Σ̂ g.
-    Vector respond(const Vector& gradient) const;
+    Vector respond(const Vector& gradient) const { return response_to(gradient); }
+    /// The same for many, a column each.
+    Matrix respond_to_all(const Matrix& gradients) const { return response_to(gradients); }
 
     /// max_j ‖L_jᵀ g_j‖: how far ascent would move the variables, in their mean-field sds.
     double largest_whitened(const Vector& gradient) const;
@@ -83,22 +85,38 @@ class Curvature {
     /// V c: the mean-field covariance with a combination of statistics.
     Vector mean_field(const Vector& combination) const;
 
+    /// cᵀ V c for a column of weights, at the cost of the variables that it weighs.
+    double mean_field_variance(const SparseMatrix& weights, Index column) const;
+    /// The standard deviations that mean field gives the statistics.
+    Vector mean_field_sds() const;
+
     /// The diagonal blocks of Σ̂, one a variable, by a selected inverse.
     std::vector<Matrix> marginal_blocks() const;
 
-    double smallest_pivot() const { return ldl_.smallest_pivot(); }
+    /// The smallest eigenvalue of I − LᵀHL, and L times its eigenvector: where the bound is flattest, and along what.
+    Eigenpair flattest() const;
+    /// The variable that a statistic belongs to.
+    Index variable_of(Index statistic) const;
+    /// Where a variable's statistics start.
+    Index offset(Index variable) const { return offsets_[static_cast<std::size_t>(variable)]; }
+
+    double smallest_pivot() const { return factorisation_->smallest_pivot(); }
 
   private:
     auto own(const Vector& stacked, std::size_t j) const { return stacked.segment(offsets_[j], factors_[j].rows()); }
     auto own(Vector& stacked, std::size_t j) const { return stacked.segment(offsets_[j], factors_[j].rows()); }
     std::vector<double> assemble(const SparseMatrix& hessian) const;
-    Vector whiten(const Vector& stacked, Vector& active) const;
+    template <class Stacked>
+    Stacked whiten(const Stacked& stacked, Stacked& active) const;
+    template <class Stacked>
+    Stacked response_to(const Stacked& gradients) const;
+    Vector unwhitened(const Vector& active) const;
 
     std::shared_ptr<const CurvatureStructure> structure_;
     std::vector<Index> offsets_;   // of each variable in the stacked vectors
     std::vector<Matrix> factors_;  // L_j; without columns where clamped
     Index size_;
-    SparseLdl ldl_;
+    std::unique_ptr<Cholesky> factorisation_;
     std::optional<Index> failed_variable_;
 };
 

@@ -1,152 +1,127 @@
 #include "linalg/dense_cholesky.hpp"
 
-#include <Eigen/Cholesky>
+#include "linalg/lapack.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <vector>
-
-// Highway compiles this file once for every instruction set, and picks one at run time. The order of these lines
-// matters.
-// clang-format off
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "linalg/dense_cholesky.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
-// clang-format on
-
-#ifndef LRVB_CHOLESKY_SIZES
-#define LRVB_CHOLESKY_SIZES
-namespace lrvb::detail {
-constexpr std::size_t kStrip = 8;    // rows of a tile
-constexpr std::size_t kColumns = 4;  // and its columns
-}  // namespace lrvb::detail
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace lrvb::detail {
-namespace HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
-
-using Lanes = hn::CappedTag<double, kStrip / 2>;
-using Batch = hn::Vec<Lanes>;
-
-// tile = (rows of strip a) · (four rows of strip b, transposed), by columns; strips hold their rows side by side.
-void Tile(const double* a, const double* b, std::size_t depth, double* tile) {
-    const Lanes d;
-    const std::size_t lanes = hn::Lanes(d);
-    for (std::size_t row = 0; row < kStrip; row += 2 * lanes) {
-        Batch s00 = hn::Zero(d);
-        Batch s10 = s00;
-        Batch s01 = s00;
-        Batch s11 = s00;
-        Batch s02 = s00;
-        Batch s12 = s00;
-        Batch s03 = s00;
-        Batch s13 = s00;
-        for (std::size_t k = 0; k < depth; ++k) {
-            const Batch top = hn::LoadU(d, a + k * kStrip + row);
-            const Batch bottom = hn::LoadU(d, a + k * kStrip + row + lanes);
-            const double* right = b + k * kStrip;
-            const Batch b0 = hn::Set(d, right[0]);
-            const Batch b1 = hn::Set(d, right[1]);
-            const Batch b2 = hn::Set(d, right[2]);
-            const Batch b3 = hn::Set(d, right[3]);
-            s00 = hn::MulAdd(top, b0, s00);
-            s10 = hn::MulAdd(bottom, b0, s10);
-            s01 = hn::MulAdd(top, b1, s01);
-            s11 = hn::MulAdd(bottom, b1, s11);
-            s02 = hn::MulAdd(top, b2, s02);
-            s12 = hn::MulAdd(bottom, b2, s12);
-            s03 = hn::MulAdd(top, b3, s03);
-            s13 = hn::MulAdd(bottom, b3, s13);
-        }
-        hn::StoreU(s00, d, tile + row);
-        hn::StoreU(s10, d, tile + row + lanes);
-        hn::StoreU(s01, d, tile + kStrip + row);
-        hn::StoreU(s11, d, tile + kStrip + row + lanes);
-        hn::StoreU(s02, d, tile + 2 * kStrip + row);
-        hn::StoreU(s12, d, tile + 2 * kStrip + row + lanes);
-        hn::StoreU(s03, d, tile + 3 * kStrip + row);
-        hn::StoreU(s13, d, tile + 3 * kStrip + row + lanes);
-    }
-}
-
-// Lower triangle of C −= AAᵀ, A packed in strips.
-void SubtractProducts(const double* packed, std::size_t rows, std::size_t depth, double* c, std::size_t stride) {
-    std::array<double, kStrip * kColumns> tile{};
-    for (std::size_t column = 0; column < rows; column += kColumns) {
-        const std::size_t strip = column / kStrip * kStrip;
-        const double* right = packed + strip * depth + (column - strip);
-        for (std::size_t row = strip; row < rows; row += kStrip) {
-            Tile(packed + row * depth, right, depth, tile.data());
-            const std::size_t last_row = std::min(rows, row + kStrip);
-            const std::size_t last_column = std::min(rows, column + kColumns);
-            for (std::size_t j = column; j < last_column; ++j) {
-                double* out = c + j * stride;
-                const double* from = tile.data() + (j - column) * kStrip;
-                for (std::size_t i = std::max(row, j); i < last_row; ++i) out[i] -= from[i - row];
-            }
-        }
-    }
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace lrvb::detail
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
+#include <limits>
+#include <utility>
 
 namespace lrvb::detail {
-
-HWY_EXPORT(SubtractProducts);
 
 namespace {
 
-constexpr Index kPanel = 128;
-
-// Strips of kStrip rows, each column by column; rows beyond the last are zero.
-std::vector<double> packed_strips(const Matrix& panel) {
-    const auto strip = static_cast<Index>(kStrip);
-    const Index strips = (panel.rows() + strip - 1) / strip;
-    std::vector<double> packed(static_cast<std::size_t>(strips * strip * panel.cols()), 0.0);
-    double* out = packed.data();
-    for (Index row = 0; row < panel.rows(); row += strip) {
-        const Index count = std::min(strip, panel.rows() - row);
-        for (Index column = 0; column < panel.cols(); ++column, out += strip) {
-            std::copy_n(panel.col(column).data() + row, count, out);
+// A⁻¹ = L⁻ᵀL⁻¹, an entry at a time.
+class DenseSelectedInverse : public SelectedInverse {
+  public:
+    explicit DenseSelectedInverse(const DenseCholesky& factor) : plan_(factor.plan()) {
+        roots_.reserve(factor.factors().size());
+        for (const Matrix& part : factor.factors()) {
+            roots_.push_back(part);
+            invert_lower_in_place(roots_.back());
         }
     }
-    return packed;
-}
+
+    double operator()(Index i, Index j) const override {
+        const auto [part, row] = plan_.place(i);
+        const auto [same, column] = plan_.place(j);
+        if (part != same) return 0.0;
+        const Matrix& root = roots_[static_cast<std::size_t>(part)];
+        const Index below = root.rows() - std::max(row, column);  // above it, one of the two is zero
+        return root.col(row).tail(below).dot(root.col(column).tail(below));
+    }
+
+  private:
+    const DensePlan& plan_;
+    std::vector<Matrix> roots_;  // L⁻¹ of each part
+};
 
 }  // namespace
 
-// Right-looking: a panel of columns is factored, then taken off all that is to the right of it.
-std::optional<Index> cholesky_in_place(Matrix& a) {
-    const Index size = a.rows();
-    for (Index begin = 0; begin < size; begin += kPanel) {
-        const Index width = std::min(kPanel, size - begin);
-        const Index below = size - begin - width;
-        Matrix corner = a.block(begin, begin, width, width);
-        // The function behind Eigen::LLT, which also says where it failed.
-        const Index failed = Eigen::internal::llt_inplace<double, Eigen::Lower>::blocked(corner);
-        if (failed >= 0) return begin + failed;
-        a.block(begin, begin, width, width).triangularView<Eigen::Lower>() = corner;
-        if (below == 0) break;
-        Matrix panel = a.block(begin + width, begin, below, width);
-        corner.triangularView<Eigen::Lower>().transpose().solveInPlace<Eigen::OnTheRight>(panel);
-        a.block(begin + width, begin, below, width) = panel;
-        const std::vector<double> packed = packed_strips(panel);
-        HWY_DYNAMIC_DISPATCH(SubtractProducts)
-        (packed.data(), static_cast<std::size_t>(below), static_cast<std::size_t>(width),
-         a.data() + (begin + width) * (size + 1), static_cast<std::size_t>(size));
+std::uint64_t dense_bytes(const std::vector<Part>& parts) {
+    std::uint64_t bytes = 0;
+    for (const Part& part : parts) bytes += sizeof(double) * part.size() * part.size();
+    return bytes;
+}
+
+DensePlan::DensePlan(std::vector<Part> parts, const SparseMatrix& lower_pattern)
+    : parts_(std::move(parts)), places_(static_cast<std::size_t>(lower_pattern.rows())) {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+        for (std::size_t i = 0; i < parts_[p].size(); ++i) {
+            places_[static_cast<std::size_t>(parts_[p][i])] = {static_cast<int>(p), static_cast<int>(i)};
+        }
+    }
+    entries_.reserve(static_cast<std::size_t>(lower_pattern.nonZeros()));
+    for (int column = 0; column < lower_pattern.outerSize(); ++column) {
+        for (SparseMatrix::InnerIterator entry(lower_pattern, column); entry; ++entry) {
+            entries_.emplace_back(static_cast<int>(entry.row()), column);
+        }
+    }
+}
+
+DenseCholesky::DenseCholesky(std::shared_ptr<const DensePlan> plan) : plan_(std::move(plan)) {}
+
+std::optional<Index> DenseCholesky::factorise(const std::vector<double>& lower_values) {
+    const std::vector<Part>& parts = plan_->parts();
+    factors_.resize(parts.size());
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+        factors_[p].setZero(static_cast<Index>(parts[p].size()), static_cast<Index>(parts[p].size()));
+    }
+    for (std::size_t e = 0; e < lower_values.size(); ++e) {
+        const DensePlan::Place row = plan_->place(plan_->entries()[e].first);
+        const DensePlan::Place column = plan_->place(plan_->entries()[e].second);
+        factors_[static_cast<std::size_t>(row.part)](row.row, column.row) = lower_values[e];
+    }
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+        Matrix& factor = factors_[p];
+        const Vector diagonal = factor.diagonal();
+        const std::optional<Index> failed = cholesky_in_place(factor);
+        const Index done = failed.value_or(factor.rows());
+        for (Index i = 0; i < done; ++i) {
+            if (!is_safely_positive(factor(i, i) * factor(i, i), diagonal[i])) {
+                return parts[p][static_cast<std::size_t>(i)];
+            }
+        }
+        if (failed) return parts[p][static_cast<std::size_t>(*failed)];
     }
     return std::nullopt;
 }
 
-}  // namespace lrvb::detail
+template <class Map>
+Matrix DenseCholesky::by_parts(const Matrix& x, Map map) const {
+    Matrix result(x.rows(), x.cols());
+    for (std::size_t p = 0; p < factors_.size(); ++p) {
+        const Part& part = plan_->parts()[p];
+        Matrix own = x(part, Eigen::all);
+        map(factors_[p], own);
+        result(part, Eigen::all) = own;
+    }
+    return result;
+}
 
-#endif
+Matrix DenseCholesky::solve(const Matrix& right_hand_sides) const {
+    return by_parts(right_hand_sides, [](const Matrix& factor, Matrix& own) { cholesky_solve_in_place(factor, own); });
+}
+
+Matrix DenseCholesky::root_times(const Matrix& x) const {
+    return by_parts(x, [](const Matrix& factor, Matrix& own) {
+        own = Matrix(factor.triangularView<Eigen::Lower>().transpose() * own);
+    });
+}
+
+Matrix DenseCholesky::root_solve(const Matrix& z) const {
+    return by_parts(z, [](const Matrix& factor, Matrix& own) {
+        factor.triangularView<Eigen::Lower>().transpose().solveInPlace(own);
+    });
+}
+
+double DenseCholesky::smallest_pivot() const {
+    double smallest = std::numeric_limits<double>::infinity();
+    for (const Matrix& factor : factors_) smallest = std::min(smallest, factor.diagonal().cwiseAbs2().minCoeff());
+    return smallest;
+}
+
+std::unique_ptr<SelectedInverse> DenseCholesky::selected_inverse() const {
+    return std::make_unique<DenseSelectedInverse>(*this);
+}
+
+}  // namespace lrvb::detail
