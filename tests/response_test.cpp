@@ -1,38 +1,15 @@
 // The queries of LinearResponse, against the dense formula Σ̂ = (I − VH)⁻¹V and against each other.
 
+#include "crossed_model.hpp"
 #include "mixture_with_indicators.hpp"
 #include "support.hpp"
 
 #include <lrvb/testing/response_battery.hpp>
 
 #include <Eigen/LU>
-#include <fmt/format.h>
 
 namespace lrvb {
 namespace {
-
-// Crossed random effects with unknown precisions: y_ij = a_i + b_j + noise.
-MultilinearModel crossed_model(Index rows, Index columns) {
-    Random random(17);
-    ModelBuilder builder;
-    const auto mu = builder.add("mu", normal(0.0, 0.01));
-    const auto tau_a = builder.add("tau_a", gamma(2.0, 1.0));
-    const auto tau_b = builder.add("tau_b", gamma(2.0, 1.0));
-    const auto tau = builder.add("tau", gamma(2.0, 1.0));
-    std::vector<Variable<family::Normal>> a;
-    std::vector<Variable<family::Normal>> b;
-    for (Index i = 0; i < rows; ++i) a.push_back(builder.add(fmt::format("a[{}]", i + 1), normal(mu, tau_a)));
-    for (Index j = 0; j < columns; ++j) b.push_back(builder.add(fmt::format("b[{}]", j + 1), normal(0.0, tau_b)));
-    for (Index i = 0; i < rows; ++i) {
-        for (Index j = 0; j < columns; ++j) {
-            if (random.uniform() < 0.4) continue;
-            const double y =
-                2.0 + 0.5 * static_cast<double>(i % 3) - 0.3 * static_cast<double>(j % 4) + random.normal();
-            builder.observe(y, normal(a[static_cast<std::size_t>(i)] + b[static_cast<std::size_t>(j)], tau));
-        }
-    }
-    return builder.build();
-}
 
 // V block by block from the families, H from the model, the inverse by LU: none of the response's own algebra.
 Matrix dense_response(const Model& model, const Optimum& optimum) {
@@ -55,7 +32,7 @@ std::vector<Index> all_statistics(const Model& model) {
 }
 
 TEST(LinearResponse, EqualsTheFormulaOfThePaper) {
-    const MultilinearModel crossed = crossed_model(9, 7);
+    const MultilinearModel crossed = test::crossed_model(9, 7);
     const Vector x = test::three_component_rows(60, 8);
     const example::Mixture mixture = example::mixture_model(x, 3);
     for (const MultilinearModel* model : {&crossed, &mixture.model}) {
@@ -75,7 +52,7 @@ TEST(LinearResponse, EqualsTheFormulaOfThePaper) {
 }
 
 TEST(LinearResponse, MarginalBlocksBySelectedInverseEqualThoseByColumns) {
-    const MultilinearModel model = crossed_model(12, 10);
+    const MultilinearModel model = test::crossed_model(12, 10);
     const Optimum optimum = fit(model);
     const LinearResponse response(model, optimum);
     const std::vector<Matrix> blocks = response.marginal_covariances();
@@ -89,7 +66,7 @@ TEST(LinearResponse, MarginalBlocksBySelectedInverseEqualThoseByColumns) {
 }
 
 TEST(LinearResponse, AnswersForLinearCombinationsAndCorrelations) {
-    const MultilinearModel model = crossed_model(6, 5);
+    const MultilinearModel model = test::crossed_model(6, 5);
     const Optimum optimum = fit(model);
     const LinearResponse response(model, optimum);
     const Matrix covariance = response.covariance({"a[1]", "a[2]", "log_tau"});
@@ -148,7 +125,7 @@ TEST(LinearResponse, SensitivityIsTheSameByNameByHandleAndTogether) {
 }
 
 TEST(LinearResponse, RefusesAFitThatDidNotConverge) {
-    const MultilinearModel model = crossed_model(4, 4);
+    const MultilinearModel model = test::crossed_model(4, 4);
     FitOptions options;
     options.max_iterations = 1;
     const Optimum optimum = fit(model, options);
@@ -189,7 +166,7 @@ TEST(LinearResponse, RefusesTheOptimumOfAnotherModel) {
     const Optimum optimum = fit(first);
     const MultilinearModel coupled_otherwise = pair_model(0.0, 2.0);
     EXPECT_THROW(LinearResponse(coupled_otherwise, optimum), NotAnOptimum);
-    const MultilinearModel larger = crossed_model(3, 3);
+    const MultilinearModel larger = test::crossed_model(3, 3);
     EXPECT_THROW(LinearResponse(larger, optimum), std::invalid_argument);
     // A copy, or the same model built again, is the same model.
     const MultilinearModel again = pair_model(1.0, 2.0);
@@ -202,7 +179,7 @@ TEST(LinearResponse, RefusesTheOptimumOfAnotherModel) {
 }
 
 TEST(LinearResponse, RefusesFunctionalsThatAreNone) {
-    const MultilinearModel model = crossed_model(3, 3);
+    const MultilinearModel model = test::crossed_model(3, 3);
     const LinearResponse response(model, fit(model));
     EXPECT_THROW(response.sd({0.0, 1.0}), std::invalid_argument);
     EXPECT_NO_THROW(response.sd(std::vector<Index>{0, 1}));

@@ -16,10 +16,12 @@
 #include <lrvb/kind/mixture/prediction.hpp>
 #include <lrvb/kind/regression/design.hpp>
 #include <lrvb/kind/regression/model.hpp>
+#include <lrvb/linalg/factor_too_large.hpp>
 #include <lrvb/model/builder.hpp>
 #include <lrvb/model/functionals.hpp>
 #include <lrvb/model/multilinear_model.hpp>
 #include <lrvb/posterior/posterior.hpp>
+#include <lrvb/response/covariance.hpp>
 #include <lrvb/response/linear_response.hpp>
 #include <lrvb/sample/diagnostics.hpp>
 #include <lrvb/sample/importance.hpp>

@@ -1,5 +1,5 @@
 #include "base/validate.hpp"
-#include "fit/curvature.hpp"
+#include "response/queries.hpp"
 
 #include <lrvb/response/linear_response.hpp>
 
@@ -33,12 +33,7 @@ std::shared_ptr<const detail::Curvature> factored(const Model& model, const Opti
         std::make_shared<const detail::CurvatureStructure>(layout, optimum.state.clamped, expansion.hessian);
     auto curvature =
         std::make_shared<const detail::Curvature>(structure, layout, optimum.state.natural, expansion.hessian);
-    if (curvature->failed_variable()) {
-        throw NotAnOptimum(fmt::format(
-            "no response at a point that is not a maximum of the bound: the pivot of variable '{}' failed; try "
-            "other starts, or give that variable a stronger prior",
-            layout[*curvature->failed_variable()].name));
-    }
+    detail::require_maximum(layout, *curvature);
     Vector residual = expansion.gradient - optimum.state.natural;
     for (Index j = 0; j < layout.variable_count(); ++j) {
         if (optimum.state.clamped[static_cast<std::size_t>(j)]) layout.segment(residual, j).setZero();
@@ -63,19 +58,9 @@ class LinearResponse::Implementation {
     void ask_rows(const Functionals& functionals, RowChange change, const RowVisitor& visit) const {
         const auto* rows = dynamic_cast<const RowModel*>(&model);
         if (rows == nullptr) throw std::invalid_argument("this model has no rows that can be asked");
-        rows->ask_rows(state, response_to(resolve(functionals).weights), change, visit);
+        rows->ask_rows(state, detail::responses(*curvature, resolve(functionals).weights), change, visit);
     }
 
-    // Applies `map` (Σ̂ or V) to each column.
-    template <class Map>
-    Matrix mapped(const SparseMatrix& columns, Map map) const {
-        Matrix result(columns.rows(), columns.cols());
-        for (Index c = 0; c < columns.cols(); ++c) result.col(c) = map(Vector(columns.col(c)));
-        return result;
-    }
-    Matrix response_to(const SparseMatrix& columns) const {
-        return mapped(columns, [&](const Vector& column) { return curvature->respond(column); });
-    }
     Functionals::Resolved resolve(const Functionals& functionals) const { return functionals.resolve(model.layout()); }
 
     const Model& model;
@@ -96,27 +81,16 @@ Vector LinearResponse::mean(const Functionals& functionals) const {
 }
 
 Matrix LinearResponse::covariance(const Functionals& functionals) const {
-    const SparseMatrix weights = implementation_->resolve(functionals).weights;
-    const Matrix product = weights.transpose() * implementation_->response_to(weights);
-    return 0.5 * (product + product.transpose());
+    return detail::covariance(*implementation_->curvature, implementation_->resolve(functionals).weights);
 }
 
 Matrix LinearResponse::covariance(const Functionals& rows, const Functionals& columns) const {
-    const SparseMatrix left = implementation_->resolve(rows).weights;
-    const SparseMatrix right = implementation_->resolve(columns).weights;
-    // Solve for the side with fewer columns.
-    if (left.cols() < right.cols()) return (right.transpose() * implementation_->response_to(left)).transpose();
-    return left.transpose() * implementation_->response_to(right);
+    return detail::covariance(*implementation_->curvature, implementation_->resolve(rows).weights,
+                              implementation_->resolve(columns).weights);
 }
 
 Vector LinearResponse::sd(const Functionals& functionals) const {
-    const SparseMatrix weights = implementation_->resolve(functionals).weights;
-    Vector variances(weights.cols());
-    for (Index c = 0; c < weights.cols(); ++c) {
-        const Vector column = weights.col(c);
-        variances[c] = column.dot(implementation_->curvature->respond(column));
-    }
-    return sd_of(variances);
+    return detail::variances(*implementation_->curvature, implementation_->resolve(functionals).weights).cwiseSqrt();
 }
 
 Matrix LinearResponse::correlation(const Functionals& functionals) const {
@@ -132,14 +106,12 @@ Matrix LinearResponse::correlation(const Functionals& functionals) const {
 }
 
 Matrix LinearResponse::mean_field_covariance(const Functionals& functionals) const {
-    const SparseMatrix weights = implementation_->resolve(functionals).weights;
-    return weights.transpose() * implementation_->mapped(weights, [&](const Vector& column) {
-        return implementation_->curvature->mean_field(column);
-    });
+    return detail::mean_field_covariance(*implementation_->curvature, implementation_->resolve(functionals).weights);
 }
 
 Vector LinearResponse::mean_field_sd(const Functionals& functionals) const {
-    return sd_of(mean_field_covariance(functionals).diagonal());
+    return detail::mean_field_variances(*implementation_->curvature, implementation_->resolve(functionals).weights)
+        .cwiseSqrt();
 }
 
 Matrix LinearResponse::delta_covariance(const Functionals& functionals, const Function& function,
@@ -233,6 +205,14 @@ Vector LinearResponse::marginal_sds() const {
         layout.segment(sds, j) = sd_of(blocks[static_cast<std::size_t>(j)].diagonal());
     }
     return sds;
+}
+
+SparseMatrix LinearResponse::hessian() const {
+    return implementation_->model.expand_at(implementation_->state, Order::hessian).hessian;
+}
+
+FlatDirection LinearResponse::flattest_direction() const {
+    return detail::flattest_direction(*implementation_->curvature);
 }
 
 double LinearResponse::smallest_pivot() const {

@@ -4,10 +4,10 @@
 #include <lrvb/fit/fit.hpp>
 #include <lrvb/model/functionals.hpp>
 #include <lrvb/model/row_model.hpp>
+#include <lrvb/response/covariance.hpp>
 
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -28,16 +28,11 @@
 ///     Vector sd = response.sd({mu - nu});
 namespace lrvb {
 
-/// An optimum that the response cannot be read off: not converged, or not a maximum of the bound.
-class LRVB_EXPORT NotAnOptimum : public std::invalid_argument {
-  public:
-    using std::invalid_argument::invalid_argument;
-};
-
 class LRVB_EXPORT LinearResponse {
   public:
     /// Throws NotAnOptimum where the optimum has not converged, or is not a strict local maximum: then the message
-    /// names the variable whose pivot failed. The model must outlive the response.
+    /// names the variable whose pivot failed; FactorTooLarge where the factorisation would not fit in memory. The model
+    /// must outlive the response.
     LinearResponse(const Model& model, const Optimum& optimum);
     LinearResponse(const Model&& model, const Optimum& optimum) = delete;
     ~LinearResponse();
@@ -86,6 +81,12 @@ class LRVB_EXPORT LinearResponse {
     /// Standard deviations of all statistics, stacked, from the same.
     Vector marginal_sds() const;
 
+    /// ∇²L at the optimum, its lower triangle, by one more expansion of the model: with the layout and the state all
+    /// that FactoredCovariance needs to answer without the model.
+    SparseMatrix hessian() const;
+
+    /// The direction that the data and the prior say least about, in a few dozen solves.
+    FlatDirection flattest_direction() const;
     /// The smallest pivot of I − LᵀHL, in (0, 1] or so: how close the optimum is to a flat direction.
     double smallest_pivot() const;
 
