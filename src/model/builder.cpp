@@ -2,6 +2,7 @@
 #include "model/builder_implementation.hpp"
 #include "model/distribution_node.hpp"
 #include "model/multilinear_form.hpp"
+#include "model/polynomials.hpp"
 
 #include <lrvb/model/builder.hpp>
 
@@ -152,13 +153,10 @@ MultilinearModel ModelBuilder::build() const {
         if (!error.empty()) throw std::invalid_argument(ImproperConditional(variable.name, error).what());
     }
 
-    std::vector<std::shared_ptr<const detail::MultilinearForm>> derivative_forms;
-    for (const detail::MonomialSum& derivative : self.hyperparameter_derivatives) {
-        derivative_forms.push_back(std::make_shared<const detail::MultilinearForm>(derivative, size));
-    }
+    auto derivatives = std::make_shared<detail::Polynomials>();
+    for (const detail::MonomialSum& derivative : self.hyperparameter_derivatives) derivatives->add(derivative);
     return {std::make_shared<const Layout>(self.layout), std::move(form),
-            Eigen::Map<const Vector>(self.start_natural.data(), size), self.hyperparameters,
-            std::move(derivative_forms)};
+            Eigen::Map<const Vector>(self.start_natural.data(), size), self.hyperparameters, std::move(derivatives)};
 }
 
 }  // namespace lrvb

@@ -1,5 +1,6 @@
 #include "base/validate.hpp"
 #include "model/multilinear_form.hpp"
+#include "model/polynomials.hpp"
 
 #include <lrvb/model/multilinear_model.hpp>
 
@@ -46,12 +47,12 @@ ImproperConditional::ImproperConditional(const std::string& variable, const std:
 MultilinearModel::MultilinearModel(std::shared_ptr<const Layout> layout,
                                    std::shared_ptr<const detail::MultilinearForm> form, Vector start_natural,
                                    std::vector<std::string> hyperparameters,
-                                   std::vector<std::shared_ptr<const detail::MultilinearForm>> hyperparameter_forms)
+                                   std::shared_ptr<const detail::Polynomials> hyperparameter_derivatives)
     : layout_(std::move(layout)),
       form_(std::move(form)),
       start_natural_(std::move(start_natural)),
       hyperparameters_(std::move(hyperparameters)),
-      hyperparameter_forms_(std::move(hyperparameter_forms)) {}
+      hyperparameter_derivatives_(std::move(hyperparameter_derivatives)) {}
 
 State MultilinearModel::start(Random& random) const {
     State state{start_natural_, Vector(layout_->size()),
@@ -106,7 +107,9 @@ Vector MultilinearModel::hyperparameter_gradient(const Vector& mean, Index hyper
         throw std::invalid_argument(
             fmt::format("hyperparameter {} is not one of the model's {}", hyperparameter, hyperparameters_.size()));
     }
-    return hyperparameter_forms_[static_cast<std::size_t>(hyperparameter)]->gradient(mean);
+    Vector gradient = Vector::Zero(layout_->size());
+    hyperparameter_derivatives_->add_gradient(static_cast<std::size_t>(hyperparameter), mean, gradient);
+    return gradient;
 }
 
 MultilinearModel MultilinearModel::tilted(const Vector& tilt) const {

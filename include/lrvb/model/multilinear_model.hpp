@@ -11,7 +11,8 @@ namespace lrvb {
 
 namespace detail {
 class MultilinearForm;
-}
+class Polynomials;
+}  // namespace detail
 
 /// A conditionally conjugate model: its expected log joint is multilinear in the means of its variables (paper,
 /// Appendix A.1),
@@ -24,7 +25,7 @@ class LRVB_EXPORT MultilinearModel final : public Model {
   public:
     MultilinearModel(std::shared_ptr<const Layout> layout, std::shared_ptr<const detail::MultilinearForm> form,
                      Vector start_natural, std::vector<std::string> hyperparameters,
-                     std::vector<std::shared_ptr<const detail::MultilinearForm>> hyperparameter_forms);
+                     std::shared_ptr<const detail::Polynomials> hyperparameter_derivatives);
 
     const Layout& layout() const override { return *layout_; }
     std::uint64_t identity() const override { return identity_; }
@@ -48,7 +49,7 @@ class LRVB_EXPORT MultilinearModel final : public Model {
     std::shared_ptr<const detail::MultilinearForm> form_;  // L
     Vector start_natural_;
     std::vector<std::string> hyperparameters_;
-    std::vector<std::shared_ptr<const detail::MultilinearForm>> hyperparameter_forms_;  // ∂L/∂α
+    std::shared_ptr<const detail::Polynomials> hyperparameter_derivatives_;  // ∂L/∂α, one each
 };
 
 }  // namespace lrvb
