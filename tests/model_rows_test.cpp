@@ -386,6 +386,67 @@ TEST(ModelRows, OfAMixtureWithItsOwnIndicatorsAreThoseOfTheStreamingMixture) {
     EXPECT_EQ(values.inputs, Matrix(x));
 }
 
+// A fit does not weigh the entropies of variables, but the streaming mixture, which has maximised its indicators out,
+// is refitted with weights.
+TEST(ModelRows, OfAMixtureWithItsOwnIndicatorsEqualRefitsWithWeights) {
+    const Vector x = two_groups(40);
+    const IndicatorMixture declared = indicator_mixture(x, true);
+    const LinearResponse response(declared.model, fit(declared.model, declared.options));
+    const std::vector<std::string> names{"log_pi[1]", "mu[1]", "mu[2]", "tau[1]", "log_tau[2]"};
+    const RowAnswers answers = case_weights(response, names);
+
+    MixtureSpecification specification;
+    specification.components = 2;
+    specification.prior = MixturePrior::paper(1, MixtureCovariance::full);
+    specification.standardisation = {Vector::Zero(1), Vector::Ones(1)};
+    specification.weighted = true;
+    Matrix table(x.size(), 2);
+    table << x, Vector::Ones(x.size());
+    MixtureFitOptions options;
+    options.fit.tolerance = 1e-12;
+    const MixtureFit whole = fit_mixture(std::make_shared<TableSource>(table), specification, options);
+    for (const Index row : {0, 7, 21}) {
+        const auto means = [&](double by) -> Vector {
+            Matrix changed = table;
+            changed(row, 1) += by;
+            const MixtureModel model(std::make_shared<TableSource>(changed), specification);
+            FitOptions near = tight();
+            near.initial = whole.optimum.state;
+            const Optimum optimum = fit(model, near);
+            EXPECT_TRUE(optimum.converged()) << optimum.message;
+            return LinearResponse(model, optimum).mean(model.in_data_units(names));
+        };
+        const Vector expected = testing::detail::refit_derivative(means, 2e-3);
+        EXPECT_LT(test::relative_error(answers.answers.row(row).transpose(), expected), 1e-6) << row;
+    }
+}
+
+// docs/guide.md: it compiles, and a row moves the mean the way that was foretold, up to the factor of two that the
+// second order is when one of eight rows goes.
+TEST(ModelRows, OfTheGuideForetellWhatDroppingOneDoes) {
+    const Vector& effect = kEffects;
+    const Vector& error = kErrors;
+    ModelBuilder builder;
+    Rows schools = builder.rows("schools", 8);
+    auto mu = builder.add("mu", normal(0.0, 0.001));
+    auto tau = builder.add("tau", gamma(2.0, 50.0));
+    for (Index i = 0; i < 8; ++i) {
+        auto theta = builder.add("theta[" + std::to_string(i + 1) + "]", normal(mu, tau));
+        builder.observe(effect[i], normal(theta, 1.0 / (error[i] * error[i])), schools[i]);
+    }
+    MultilinearModel model = builder.build();
+    LinearResponse response(model, fit(model));
+    Vector moves(8);
+    response.case_weights(
+        {mu}, [&](const RowAnswers& rows) { moves.segment(rows.first, rows.answers.rows()) = -rows.answers.col(0); });
+    const double before = response.mean({mu})[0];
+    for (Index n = 0; n < 8; ++n) {
+        const double after = fit(model.without_row(n)).state.mean[model.layout().statistic("mu")];
+        EXPECT_GT(moves[n] / (after - before), 0.5) << n;
+        EXPECT_LT(moves[n] / (after - before), 1.0) << n;
+    }
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Rows that are weighted and dropped
 

@@ -52,9 +52,17 @@ struct LRVB_EXPORT ExposedPoisson {
 
 namespace lrvb {
 
+namespace detail {
+template <class Families, class... More>
+struct Joined;
+template <class... F, class... More>
+struct Joined<std::variant<F...>, More...> {
+    using type = std::variant<F..., More...>;
+};
+}  // namespace detail
+
 /// The kinds of data: the families of variables, and the likelihoods.
-using AnyObserved = std::variant<family::Normal, family::MvNormal, family::Gamma, family::Wishart, family::Dirichlet,
-                                 family::Beta, family::Bernoulli, family::Categorical, likelihood::Poisson,
-                                 likelihood::Binomial, likelihood::Multinomial, likelihood::ExposedPoisson>;
+using AnyObserved = detail::Joined<AnyFamily, likelihood::Poisson, likelihood::Binomial, likelihood::Multinomial,
+                                   likelihood::ExposedPoisson>::type;
 
 }  // namespace lrvb
