@@ -73,7 +73,7 @@ State MultilinearModel::start(Random& random) const {
 }
 
 Expansion MultilinearModel::sweep(State& state) const {
-    const Expansion entry = expand(state.mean, Order::value);
+    Expansion entry = expand(state.mean, Order::value);
     Vector natural;
     for (Index j = 0; j < layout_->variable_count(); ++j) {
         if (state.clamped[static_cast<std::size_t>(j)]) continue;
@@ -198,10 +198,10 @@ MultilinearModel MultilinearModel::reweighted(const std::vector<Index>& rows, co
 // nothing to the bound: E ηᵀT + entropy = A(η).
 void MultilinearModel::set_aside(const detail::WeightChanges& changes, const Vector& weights,
                                  detail::MonomialSum& change) const {
-    for (const auto& [row, by] : changes) {
-        const auto row_of = [](const std::pair<Index, Index>& entry) { return entry.first; };
-        const auto [begin, end] = std::ranges::equal_range(rows_->own, row, {}, row_of);
-        for (auto own = begin; own != end; ++own) {
+    for (const auto& [row, difference] : changes) {
+        const double by = difference;  // a structured binding cannot be captured
+        for (auto own = std::ranges::lower_bound(rows_->own, std::pair<Index, Index>(row, 0));
+             own != rows_->own.end() && own->first == row; ++own) {
             const VariableInfo& variable = (*layout_)[own->second];
             if (weights[row] != 0.0 && weights[row] != 1.0) {
                 throw std::invalid_argument(fmt::format(
@@ -209,16 +209,15 @@ void MultilinearModel::set_aside(const detail::WeightChanges& changes, const Vec
                     "weigh entropies; drop the row (0), take it back (1), or observe it twice",
                     rows_->describe(row), weights[row], variable.name));
             }
-            std::visit(
-                [&](const auto& family) {
-                    const Vector natural = family.reference_natural();
-                    for (Index s = 0; s < variable.size; ++s) {
-                        const std::uint32_t statistic[] = {static_cast<std::uint32_t>(variable.offset + s)};
-                        change.add(-by * natural[s], statistic);
-                    }
-                    change.add(by * family.log_partition(natural), {});
-                },
-                variable.family);
+            const auto add_reference = [&](const auto& family) {
+                const Vector natural = family.reference_natural();
+                for (Index s = 0; s < variable.size; ++s) {
+                    const auto statistic = static_cast<std::uint32_t>(variable.offset + s);
+                    change.add(-by * natural[s], {&statistic, 1});
+                }
+                change.add(by * family.log_partition(natural), {});
+            };
+            std::visit(add_reference, variable.family);
         }
     }
 }

@@ -55,8 +55,8 @@ constexpr bool kCanMove = requires(const F& kind, const VectorView& value) {
 
 }  // namespace
 
-bool can_move(const AnyObserved& any) {
-    return std::visit([](const auto& kind) { return kCanMove<std::remove_cvref_t<decltype(kind)>>; }, any);
+bool can_move(const AnyObserved& kind) {
+    return std::visit([](const auto& own) { return kCanMove<std::remove_cvref_t<decltype(own)>>; }, kind);
 }
 
 std::vector<std::string> input_names(const AnyObserved& kind, const std::string& base) {
@@ -73,30 +73,30 @@ std::vector<std::string> input_names(const AnyObserved& kind, const std::string&
     return names;
 }
 
-Index statistic_count(const AnyObserved& any) {
-    return std::visit([](const auto& kind) { return kind.size(); }, any);
+Index statistic_count(const AnyObserved& kind) {
+    return std::visit([](const auto& own) { return own.size(); }, kind);
 }
 
-Vector statistic(const AnyObserved& any, const VectorView& value) {
-    return std::visit([&](const auto& kind) { return kind.statistic(value); }, any);
+Vector statistic(const AnyObserved& kind, const VectorView& value) {
+    return std::visit([&](const auto& own) { return own.statistic(value); }, kind);
 }
 
-double log_base(const AnyObserved& any, const VectorView& value) {
+double log_base(const AnyObserved& kind, const VectorView& value) {
     return std::visit(
-        [&](const auto& kind) {
-            if constexpr (requires { kind.log_base(value); }) return kind.log_base(value);
+        [&](const auto& own) {
+            if constexpr (requires { own.log_base(value); }) return own.log_base(value);
             return 0.0;
         },
-        any);
+        kind);
 }
 
-Matrix statistic_derivative(const AnyObserved& any, const VectorView& value) {
+Matrix statistic_derivative(const AnyObserved& kind, const VectorView& value) {
     return std::visit(
-        [&](const auto& kind) -> Matrix {
-            if constexpr (kCanMove<std::remove_cvref_t<decltype(kind)>>) return derivative_of(kind, value);
+        [&](const auto& own) -> Matrix {
+            if constexpr (kCanMove<std::remove_cvref_t<decltype(own)>>) return derivative_of(own, value);
             throw std::logic_error("a kind of data that cannot move was asked how it does");
         },
-        any);
+        kind);
 }
 
 }  // namespace lrvb::detail

@@ -169,13 +169,13 @@ void ObservedRows::fold(const WeightChanges& changes, RowFold& fold) const {
     }
 }
 
-LinearRows::LinearRows(std::int32_t input, Index first, Vector y, Design design, SparseMatrix pairs,
+LinearRows::LinearRows(std::int32_t input, Index first, Vector y, Design design, const SparseMatrix& pairs,
                        std::uint32_t polynomial)
     : input_(input),
       first_(first),
       y_(std::move(y)),
       design_(std::move(design)),
-      pairs_(std::move(pairs)),
+      pairs_(pairs),
       polynomial_(polynomial) {}
 
 void LinearRows::read_row(Index n, Entries& entries) const {

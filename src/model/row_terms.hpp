@@ -73,8 +73,8 @@ class ObservedRows final : public RowBlock {
     ObservedRows(const AnyObserved& kind, std::vector<std::int32_t> inputs, Index first, const Matrix& values,
                  std::uint32_t polynomial);
     /// Single rows, none yet.
-    ObservedRows(std::optional<AnyObserved> kind, std::vector<std::int32_t> inputs)
-        : kind_(std::move(kind)), inputs_(std::move(inputs)) {}
+    ObservedRows(const std::optional<AnyObserved>& kind, std::vector<std::int32_t> inputs)
+        : kind_(kind), inputs_(std::move(inputs)) {}
 
     /// Whether a single row of this shape belongs here.
     bool takes(const std::optional<AnyObserved>& kind, const std::vector<std::int32_t>& inputs) const {
@@ -123,7 +123,8 @@ class LinearRows final : public RowBlock {
 
     /// `pairs`: its pattern is that of the pairs (j, k), j ≥ k, by columns. The polynomials, in the order above and in
     /// that of the pattern, are numbered from `polynomial`.
-    LinearRows(std::int32_t input, Index first, Vector y, Design design, SparseMatrix pairs, std::uint32_t polynomial);
+    LinearRows(std::int32_t input, Index first, Vector y, Design design, const SparseMatrix& pairs,
+               std::uint32_t polynomial);
 
     RowMajorMatrix table(const RowQuestion& question) const override;
     void answer(const RowQuestion& question, const RowMajorMatrix& table, RowAnswers& chunk) const override;

@@ -144,7 +144,7 @@ class LRVB_EXPORT ModelBuilder {
                        const detail::DistributionNode& node, const RowRange& rows);
     template <class Design>
     void observe_design(const Vector& y, const Design& design, const SparseMatrix& gram, const SparseMatrix& pairs,
-                        const VectorParameter& coefficients, const Expression& precision, const Rows& rows);
+                        const VectorParameter& coefficients, const Expression& precision, const Rows& named);
     [[noreturn]] static void refuse_row(Index row, const std::string& reason);
 
     std::unique_ptr<Implementation> implementation_;
