@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <functional>
+#include <malloc.h>
 #include <numbers>
 #include <string>
 #include <utility>
@@ -466,6 +467,29 @@ TEST(Model, StatisticsHaveNamesAndAreFoundByThem) {
         EXPECT_EQ(by_name, by_expression) << name;
     }
     EXPECT_EQ(other.layout().variable("z[3]"), z.index());
+}
+
+/// Bytes that a built model holds on to: many variables, of which the first few have a hyperparameter each.
+std::size_t bytes_with_hyperparameters(Index hyperparameters) {
+    ModelBuilder builder;
+    const Variable<Gamma> tau = builder.add("tau", gamma(2.0, 1.0));
+    for (Index i = 0; i < 2000; ++i) {
+        const Expression mean = i < hyperparameters ? Expression(builder.hyperparameter(indexed("mean", i), 0.5)) : 0.5;
+        builder.add(indexed("x", i), normal(mean, tau));
+    }
+    const auto allocated = [] {
+        const struct mallinfo2 info = mallinfo2();
+        return info.uordblks + info.hblkhd;
+    };
+    const std::size_t before = allocated();
+    const MultilinearModel model = builder.build();
+    return allocated() - before;
+}
+
+// 200 derivatives ∂L/∂α of three terms each; a form of 4,002 statistics for each of them would hold 13 MB.
+TEST(Hyperparameters, CostTheirTermsAndNotTheSizeOfTheModel) {
+    const std::size_t without = bytes_with_hyperparameters(0);
+    EXPECT_LE(bytes_with_hyperparameters(200), without + 200000);
 }
 
 }  // namespace

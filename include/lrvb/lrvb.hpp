@@ -20,6 +20,8 @@
 #include <lrvb/model/builder.hpp>
 #include <lrvb/model/functionals.hpp>
 #include <lrvb/model/multilinear_model.hpp>
+#include <lrvb/model/row_model.hpp>
+#include <lrvb/model/rows.hpp>
 #include <lrvb/posterior/posterior.hpp>
 #include <lrvb/response/covariance.hpp>
 #include <lrvb/response/linear_response.hpp>

@@ -2,6 +2,7 @@
 #include "model/builder_implementation.hpp"
 #include "model/distribution_node.hpp"
 #include "model/multilinear_form.hpp"
+#include "model/polynomials.hpp"
 
 #include <lrvb/model/builder.hpp>
 
@@ -51,8 +52,10 @@ detail::Lowering ModelBuilder::Implementation::lowering(std::string subject) con
     return {layout, tag, std::move(subject)};
 }
 
-void ModelBuilder::Implementation::accumulate(const Expression& lowered, const detail::Lowering& context) {
+void ModelBuilder::Implementation::accumulate(const Expression& lowered, const detail::Lowering& context,
+                                              const RowRange& speaks_of) {
     require_finite(lowered, context);
+    require_own_row(lowered, context, speaks_of);
     std::vector<std::uint32_t> statistics;
     for (const Expression::Term& term : lowered.terms()) {
         statistics.clear();
@@ -95,15 +98,20 @@ Hyperparameter ModelBuilder::hyperparameter(const std::string& name, double valu
     return {value, index, self.tag};
 }
 
-Index ModelBuilder::add_variable(const std::string& name, const AnyFamily& family,
-                                 const detail::DistributionNode& node) {
+Index ModelBuilder::add_variable(const std::string& name, const AnyFamily& family, const detail::DistributionNode& node,
+                                 const Row& row) {
     Implementation& self = implementation();
+    if (row.is_named()) self.require_rows("add", row, 1);
     const std::string_view family_name =
         std::visit([](const auto& f) { return std::remove_cvref_t<decltype(f)>::name; }, family);
     const detail::Lowering lowering = self.lowering(fmt::format("variable '{}' ~ {}", name, family_name));
     const detail::ConditionalForm form = node.lower(lowering);
-    for (const Expression& natural : form.natural) require_finite(natural, lowering);
+    for (const Expression& natural : form.natural) {
+        require_finite(natural, lowering);
+        self.require_own_row(natural, lowering, row);
+    }
     require_finite(form.log_normaliser, lowering);
+    self.require_own_row(form.log_normaliser, lowering, row);
 
     // The start of the fit: the prior at the starting means of its parents, or the family's reference where it is flat.
     Vector natural(static_cast<Index>(form.natural.size()));
@@ -126,7 +134,14 @@ Index ModelBuilder::add_variable(const std::string& name, const AnyFamily& famil
         const Atom own{static_cast<std::int32_t>(index), static_cast<std::int32_t>(s)};
         log_density += form.natural[s] * Expression(own, self.tag);
     }
-    self.accumulate(lowering.lower(log_density), lowering);
+    const Expression lowered = lowering.lower(log_density);
+    self.accumulate(lowered, lowering, row);
+    if (row.is_named()) {
+        self.row_of_variable.resize(static_cast<std::size_t>(index) + 1, -1);
+        self.row_of_variable.back() = row.first();
+        self.rows.own.emplace_back(row.first(), index);
+        self.record({}, Matrix(), {{}, lowered}, {}, row);
+    }
     return index;
 }
 
@@ -152,13 +167,14 @@ MultilinearModel ModelBuilder::build() const {
         if (!error.empty()) throw std::invalid_argument(ImproperConditional(variable.name, error).what());
     }
 
-    std::vector<std::shared_ptr<const detail::MultilinearForm>> derivative_forms;
-    for (const detail::MonomialSum& derivative : self.hyperparameter_derivatives) {
-        derivative_forms.push_back(std::make_shared<const detail::MultilinearForm>(derivative, size));
-    }
-    return {std::make_shared<const Layout>(self.layout), std::move(form),
-            Eigen::Map<const Vector>(self.start_natural.data(), size), self.hyperparameters,
-            std::move(derivative_forms)};
+    auto derivatives = std::make_shared<detail::Polynomials>();
+    for (const detail::MonomialSum& derivative : self.hyperparameter_derivatives) derivatives->add(derivative);
+    return {std::make_shared<const Layout>(self.layout),
+            std::move(form),
+            Eigen::Map<const Vector>(self.start_natural.data(), size),
+            self.hyperparameters,
+            std::move(derivatives),
+            self.row_terms()};
 }
 
 }  // namespace lrvb

@@ -53,4 +53,15 @@ double Multinomial::log_base(const VectorView& value) const {
     return sum;
 }
 
+Vector ExposedPoisson::statistic(const VectorView& value) const {
+    detail::require_size(name, "value", value.size(), 2);
+    require_count(name, "value", value[0]);
+    detail::require_positive(name, "exposure", value[1]);
+    return Vector{{value[0], -value[1]}};
+}
+
+double ExposedPoisson::log_base(const VectorView& value) const {
+    return value[0] * std::log(value[1]) - detail::log_gamma(value[0] + 1.0);
+}
+
 }  // namespace lrvb::likelihood

@@ -11,6 +11,12 @@ namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
+// Taking out all that there was must leave nothing: a rest at the rounding of the sums would pass for a tiny precision.
+double sum_without_rounding(double value, double change) {
+    const double sum = value + change;
+    return std::abs(sum) <= 1e-14 * std::abs(value) ? 0.0 : sum;
+}
+
 }  // namespace
 
 MultilinearForm::MultilinearForm(const MonomialSum& sum, Index statistics)
@@ -37,6 +43,43 @@ MultilinearForm MultilinearForm::tilted(const Vector& tilt) const {
     return result;
 }
 
+MultilinearForm MultilinearForm::changed(const MonomialSum& change) const {
+    MultilinearForm result = *this;
+    for (std::size_t i = 0; i < change.size(); ++i) {
+        const std::span<const std::uint32_t> factors = change.statistics(i);
+        const double by = change.coefficient(i);
+        if (factors.empty()) {
+            result.constant_ += by;
+        } else if (factors.size() == 1) {
+            double& coefficient = result.linear_[factors.front()];
+            coefficient = sum_without_rounding(coefficient, by);
+        } else if (const std::size_t term = find(factors); term < term_count()) {
+            result.coefficients_[term] = sum_without_rounding(coefficients_[term], by);
+        } else {
+            // Terms of single rows may have cancelled in the sum: those of orthogonal columns.
+            result.coefficients_.push_back(by);
+            result.pool_.insert(result.pool_.end(), factors.begin(), factors.end());
+            result.starts_.push_back(static_cast<std::uint32_t>(result.pool_.size()));
+        }
+    }
+    if (result.term_count() > term_count()) {
+        result.index_by_statistic();
+        result.build_hessian_pattern();
+    }
+    return result;
+}
+
+std::size_t MultilinearForm::find(std::span<const std::uint32_t> statistics) const {
+    const auto uses = [&](std::uint32_t s) { return term_starts_[s + 1] - term_starts_[s]; };
+    const std::uint32_t rarest = *std::ranges::min_element(statistics, {}, uses);
+    for (std::uint32_t i = term_starts_[rarest]; i < term_starts_[rarest + 1]; ++i) {
+        const std::uint32_t term = terms_of_[i];
+        const std::span<const std::uint32_t> factors(pool_.data() + starts_[term], pool_.data() + starts_[term + 1]);
+        if (std::ranges::equal(factors, statistics)) return term;
+    }
+    return term_count();
+}
+
 void MultilinearForm::index_by_statistic() {
     term_starts_.assign(static_cast<std::size_t>(statistics_) + 1, 0);
     for (const std::uint32_t statistic : pool_) ++term_starts_[statistic + 1];
@@ -51,6 +94,7 @@ void MultilinearForm::index_by_statistic() {
 }
 
 void MultilinearForm::build_hessian_pattern() {
+    pairs_.clear();
     std::vector<Eigen::Triplet<double, int>> entries;
     for (std::size_t term = 0; term < coefficients_.size(); ++term) {
         for (std::uint32_t p = starts_[term]; p < starts_[term + 1]; ++p) {

@@ -5,6 +5,7 @@
 #include <lrvb/model/model.hpp>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace lrvb::detail {
@@ -17,6 +18,8 @@ class MultilinearForm {
 
     /// A copy with tᵀm added.
     MultilinearForm tilted(const Vector& tilt) const;
+    /// A copy with a sum of monomials added. What cancels to rounding becomes zero.
+    MultilinearForm changed(const MonomialSum& change) const;
 
     Expansion expand(const Vector& mean, Order order) const;
     Vector gradient(const Vector& mean) const;
@@ -36,6 +39,8 @@ class MultilinearForm {
     };
 
     void index_by_statistic();
+    /// The term with these statistics, two or more; term_count() where there is none.
+    std::size_t find(std::span<const std::uint32_t> statistics) const;
     void build_hessian_pattern();
     double product_without(std::size_t term, std::size_t skip_a, std::size_t skip_b, const Vector& mean) const;
     SparseMatrix hessian(const Vector& mean) const;

@@ -1,9 +1,13 @@
 #include "base/validate.hpp"
 #include "model/multilinear_form.hpp"
+#include "model/polynomials.hpp"
+#include "model/row_terms.hpp"
 
 #include <lrvb/model/multilinear_model.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 
 namespace lrvb {
 
@@ -46,12 +50,14 @@ ImproperConditional::ImproperConditional(const std::string& variable, const std:
 MultilinearModel::MultilinearModel(std::shared_ptr<const Layout> layout,
                                    std::shared_ptr<const detail::MultilinearForm> form, Vector start_natural,
                                    std::vector<std::string> hyperparameters,
-                                   std::vector<std::shared_ptr<const detail::MultilinearForm>> hyperparameter_forms)
+                                   std::shared_ptr<const detail::Polynomials> hyperparameter_derivatives,
+                                   std::shared_ptr<const detail::RowTerms> rows)
     : layout_(std::move(layout)),
       form_(std::move(form)),
       start_natural_(std::move(start_natural)),
       hyperparameters_(std::move(hyperparameters)),
-      hyperparameter_forms_(std::move(hyperparameter_forms)) {}
+      hyperparameter_derivatives_(std::move(hyperparameter_derivatives)),
+      rows_(std::move(rows)) {}
 
 State MultilinearModel::start(Random& random) const {
     State state{start_natural_, Vector(layout_->size()),
@@ -67,7 +73,7 @@ State MultilinearModel::start(Random& random) const {
 }
 
 Expansion MultilinearModel::sweep(State& state) const {
-    const Expansion entry = expand(state.mean, Order::value);
+    Expansion entry = expand(state.mean, Order::value);
     Vector natural;
     for (Index j = 0; j < layout_->variable_count(); ++j) {
         if (state.clamped[static_cast<std::size_t>(j)]) continue;
@@ -106,7 +112,118 @@ Vector MultilinearModel::hyperparameter_gradient(const Vector& mean, Index hyper
         throw std::invalid_argument(
             fmt::format("hyperparameter {} is not one of the model's {}", hyperparameter, hyperparameters_.size()));
     }
-    return hyperparameter_forms_[static_cast<std::size_t>(hyperparameter)]->gradient(mean);
+    Vector gradient = Vector::Zero(layout_->size());
+    hyperparameter_derivatives_->add_gradient(static_cast<std::size_t>(hyperparameter), mean, gradient);
+    return gradient;
+}
+
+std::vector<std::string> MultilinearModel::inputs() const {
+    return rows_ ? rows_->inputs : std::vector<std::string>();
+}
+
+Index MultilinearModel::rows() const {
+    return rows_ ? rows_->count : 0;
+}
+
+std::vector<std::pair<std::string, Index>> MultilinearModel::row_sets() const {
+    return rows_ ? rows_->sets : std::vector<std::pair<std::string, Index>>();
+}
+
+void MultilinearModel::ask_rows(const State& state, const Matrix& directions, RowChange change,
+                                const RowVisitor& visit) const {
+    detail::require_size("ask_rows", "rows of the directions", directions.rows(), layout_->size());
+    detail::require_size("ask_rows", "the state's mean", state.mean.size(), layout_->size());
+    if (!rows_) refuse_without_rows();
+    if (change == RowChange::value && rows_->inputs.empty()) {
+        throw std::invalid_argument(
+            "no row of this model has a number that can move: what was observed are counts, labels or expressions; ask "
+            "for case weights");
+    }
+    rows_->ask(*layout_, state.mean, directions, change, weights_, visit);
+}
+
+MultilinearModel MultilinearModel::reweighted(Index row, double weight) const {
+    return reweighted(std::vector<Index>{row}, Vector::Constant(1, weight));
+}
+
+MultilinearModel MultilinearModel::reweighted(const std::vector<Index>& rows, const Vector& weights) const {
+    if (!rows_) refuse_without_rows();
+    detail::require_size("reweighted", "weights", weights.size(), static_cast<Index>(rows.size()));
+    MultilinearModel result = *this;
+    result.identity_ = next_model_identity();
+    if (result.weights_.size() == 0) result.weights_ = Vector::Ones(rows_->count);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const double weight = weights[static_cast<Index>(i)];
+        if (rows[i] < 0 || rows[i] >= rows_->count) {
+            throw std::invalid_argument(
+                fmt::format("reweighted: row {} is outside 0 to {}; rows are numbered over all sets in order of their "
+                            "declaration",
+                            rows[i], rows_->count - 1));
+        }
+        if (!(std::isfinite(weight) && weight >= 0.0)) {
+            throw std::invalid_argument(fmt::format(
+                "reweighted: the weight of row {} is {}, but must be finite and not negative", rows[i], weight));
+        }
+        result.weights_[rows[i]] = weight;
+    }
+
+    detail::WeightChanges changes;
+    std::vector<Index> asked = rows;
+    std::ranges::sort(asked);
+    asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+    for (const Index row : asked) {
+        const double before = weights_.size() == 0 ? 1.0 : weights_[row];
+        if (result.weights_[row] != before) changes.emplace_back(row, result.weights_[row] - before);
+    }
+    detail::MonomialSum change;
+    std::vector<detail::MonomialSum> derivative_changes(hyperparameters_.size());
+    rows_->fold(changes, change, derivative_changes);
+    set_aside(changes, result.weights_, change);
+    result.form_ = std::make_shared<const detail::MultilinearForm>(form_->changed(change));
+
+    const auto moves = [](const detail::MonomialSum& sum) { return sum.size() > 0; };
+    if (std::ranges::any_of(derivative_changes, moves)) {
+        auto derivatives = std::make_shared<detail::Polynomials>();
+        std::vector<detail::MonomialSum> none;
+        for (std::size_t a = 0; a < derivative_changes.size(); ++a) {
+            hyperparameter_derivatives_->add_to(derivative_changes[a], none, a, 1.0);
+            derivatives->add(derivative_changes[a]);
+        }
+        result.hyperparameter_derivatives_ = std::move(derivatives);
+    }
+    return result;
+}
+
+// The own variables of a row that is dropped have no terms left. A term ηᵀT − A(η) makes each of them a q that adds
+// nothing to the bound: E ηᵀT + entropy = A(η).
+void MultilinearModel::set_aside(const detail::WeightChanges& changes, const Vector& weights,
+                                 detail::MonomialSum& change) const {
+    for (const auto& [row, difference] : changes) {
+        const double by = difference;  // a structured binding cannot be captured
+        for (auto own = std::ranges::lower_bound(rows_->own, std::pair<Index, Index>(row, 0));
+             own != rows_->own.end() && own->first == row; ++own) {
+            const VariableInfo& variable = (*layout_)[own->second];
+            if (weights[row] != 0.0 && weights[row] != 1.0) {
+                throw std::invalid_argument(fmt::format(
+                    "reweighted: the weight of {} is {}, but variable '{}' belongs to that row, and a fit does not "
+                    "weigh entropies; drop the row (0), take it back (1), or observe it twice",
+                    rows_->describe(row), weights[row], variable.name));
+            }
+            const auto add_reference = [&](const auto& family) {
+                const Vector natural = family.reference_natural();
+                for (Index s = 0; s < variable.size; ++s) {
+                    const auto statistic = static_cast<std::uint32_t>(variable.offset + s);
+                    change.add(-by * natural[s], {&statistic, 1});
+                }
+                change.add(by * family.log_partition(natural), {});
+            };
+            std::visit(add_reference, variable.family);
+        }
+    }
+}
+
+void MultilinearModel::refuse_without_rows() {
+    throw std::invalid_argument("this model has no rows that can be asked: name them where they are observed");
 }
 
 MultilinearModel MultilinearModel::tilted(const Vector& tilt) const {

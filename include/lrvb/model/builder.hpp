@@ -3,6 +3,7 @@
 #include <lrvb/export.hpp>
 #include <lrvb/model/distribution.hpp>
 #include <lrvb/model/multilinear_model.hpp>
+#include <lrvb/model/rows.hpp>
 
 #include <memory>
 #include <string>
@@ -20,6 +21,15 @@ namespace lrvb {
 ///     builder.observe_column(y, normal(mu, tau));
 ///     MultilinearModel model = builder.build();
 ///
+/// Every call that observes may say of which rows, as its last argument, so that the model can be asked what each row
+/// does (MultilinearModel::ask_rows, LinearResponse::case_weights and leverage):
+///
+///     Rows people = builder.rows("people", y.size());
+///     builder.observe_column(y, normal(mu, tau), people.as("height"));
+///
+/// The rows are then kept, a column as its numbers and the one distribution that it has; a model that names none keeps
+/// sums alone.
+///
 /// A construct that is not conditionally conjugate is refused where it is declared, and a variable whose conditional
 /// cannot be normalised is refused by `build`: std::invalid_argument, in a sentence that names the variable and says
 /// why. A refused call leaves the builder as it was.
@@ -32,41 +42,52 @@ class LRVB_EXPORT ModelBuilder {
 
     Hyperparameter hyperparameter(const std::string& name, double value);
 
+    /// Declares rows of the data, counted from 0: a name for the set, and how many there are.
+    Rows rows(const std::string& name, Index count);
+
+    /// A variable that belongs to a row (the indicator of a mixture, a missing number) is declared with it: its prior
+    /// and its entropy then count with that row, and only observations of that row may depend on it.
     template <Family F>
-    Variable<F> add(const std::string& name, const Distribution<F>& distribution) {
-        const Index index = add_variable(name, distribution.family(), distribution.node());
+    Variable<F> add(const std::string& name, const Distribution<F>& distribution, const Row& row = {}) {
+        const Index index = add_variable(name, distribution.family(), distribution.node(), row);
         return Variable<F>(index, model_tag(), distribution.family());
     }
 
-    /// One observation. The argument of a normal may itself be an expression (a partly missing row, a difference).
-    void observe(const Expression& value, const Distribution<family::Normal>& distribution);
-    void observe(const VectorParameter& value, const Distribution<family::MvNormal>& distribution);
+    /// One observation. The argument of a normal may itself be an expression (a partly missing row, a difference); only
+    /// what is a plain number in it is an input of its row.
+    void observe(const Expression& value, const Distribution<family::Normal>& distribution, const Row& row = {});
+    void observe(const VectorParameter& value, const Distribution<family::MvNormal>& distribution, const Row& row = {});
 
     /// One observation of any other kind: a number, or a vector (Dirichlet, Multinomial; Wishart as a half-vector).
     template <class F>
-    void observe(double value, const Distribution<F>& distribution) {
-        observe(Vector::Constant(1, value), distribution);
+    void observe(double value, const Distribution<F>& distribution, const Row& row = {}) {
+        observe(Vector::Constant(1, value), distribution, row);
     }
     template <class F>
-    void observe(const Vector& value, const Distribution<F>& distribution) {
+    void observe(const Vector& value, const Distribution<F>& distribution, const Row& row = {}) {
         const F& family = distribution.family();
         const Vector statistics = family.statistic(value);  // refuses a bad value, which log_base does not expect
-        observe_statistics(F::name, statistics, log_base(family, value), 1.0, distribution.node());
+        const double base = log_base(family, value);
+        if (row.is_named()) {
+            observe_named(family, value.transpose(), {statistics, base, 1.0}, distribution.node(), row);
+        } else {
+            observe_statistics(F::name, {statistics, base, 1.0}, distribution.node());
+        }
     }
 
     /// Independent observations of one distribution, one an entry.
     template <class F>
-    void observe_column(const Vector& values, const Distribution<F>& distribution) {
-        observe_rows(values, distribution);
+    void observe_column(const Vector& values, const Distribution<F>& distribution, const Rows& rows = {}) {
+        observe_rows(values, distribution, rows);
     }
     /// Independent observations of one distribution, one a row.
     template <class F>
-    void observe_rows(const Matrix& rows, const Distribution<F>& distribution) {
+    void observe_rows(const Matrix& values, const Distribution<F>& distribution, const Rows& rows = {}) {
         const F& family = distribution.family();
         Vector statistics = Vector::Zero(family.size());
         double base = 0.0;
-        for (Index n = 0; n < rows.rows(); ++n) {
-            const Vector row = rows.row(n);
+        for (Index n = 0; n < values.rows(); ++n) {
+            const Vector row = values.row(n);
             try {
                 statistics += family.statistic(row);
             } catch (const std::invalid_argument& error) {
@@ -74,18 +95,23 @@ class LRVB_EXPORT ModelBuilder {
             }
             base += log_base(family, row);
         }
-        observe_statistics(F::name, statistics, base, static_cast<double>(rows.rows()), distribution.node());
+        const Sums sums{statistics, base, static_cast<double>(values.rows())};
+        if (rows.is_named()) {
+            observe_named(family, values, sums, distribution.node(), rows);
+        } else {
+            observe_statistics(F::name, sums, distribution.node());
+        }
     }
 
     /// A column of normal responses with a design matrix: y ~ Normal(X coefficients, precision), row by row. Costs XᵀX,
     /// then no more than its non-zero entries.
     void observe_linear(const Vector& y, const Matrix& design, const VectorParameter& coefficients,
-                        const Expression& precision);
+                        const Expression& precision, const Rows& rows = {});
     void observe_linear(const Vector& y, const SparseMatrix& design, const VectorParameter& coefficients,
-                        const Expression& precision);
+                        const Expression& precision, const Rows& rows = {});
 
     /// A column of counts with exposures: counts ~ Poisson(rate · exposure), row by row.
-    void observe_counts(const Vector& counts, const Vector& exposures, const Expression& rate);
+    void observe_counts(const Vector& counts, const Vector& exposures, const Expression& rate, const Rows& rows = {});
 
     /// Adds E_q of the expression to the expected log joint: a raw multilinear term.
     void add_term(const Expression& log_density);
@@ -95,6 +121,14 @@ class LRVB_EXPORT ModelBuilder {
   private:
     class Implementation;
 
+    /// What a column is to its distribution: sums over its rows of their statistics and logs of base densities, and
+    /// their number.
+    struct Sums {
+        const Vector& statistics;
+        double log_base;
+        double count;
+    };
+
     template <class F>
     static double log_base(const F& family, const Vector& value) {
         if constexpr (requires { family.log_base(value); }) return family.log_base(value);
@@ -103,11 +137,14 @@ class LRVB_EXPORT ModelBuilder {
 
     Implementation& implementation() const;
     std::uint32_t model_tag() const;
-    Index add_variable(const std::string& name, const AnyFamily& family, const detail::DistributionNode& node);
-    void observe_statistics(std::string_view family, const Vector& statistics, double log_base, double count,
-                            const detail::DistributionNode& node);
-    void observe_gram(const Vector& y, const SparseMatrix& gram, const Vector& projection,
-                      const VectorParameter& coefficients, const Expression& precision);
+    Index add_variable(const std::string& name, const AnyFamily& family, const detail::DistributionNode& node,
+                       const Row& row);
+    void observe_statistics(std::string_view family, const Sums& sums, const detail::DistributionNode& node);
+    void observe_named(const AnyObserved& kind, const Matrix& values, const Sums& sums,
+                       const detail::DistributionNode& node, const RowRange& rows);
+    template <class Design>
+    void observe_design(const Vector& y, const Design& design, const SparseMatrix& gram, const SparseMatrix& pairs,
+                        const VectorParameter& coefficients, const Expression& precision, const Rows& named);
     [[noreturn]] static void refuse_row(Index row, const std::string& reason);
 
     std::unique_ptr<Implementation> implementation_;

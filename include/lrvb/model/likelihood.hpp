@@ -1,9 +1,11 @@
 #pragma once
 
 #include <lrvb/export.hpp>
+#include <lrvb/family/any_family.hpp>
 #include <lrvb/types.hpp>
 
 #include <string_view>
+#include <variant>
 
 /// Kinds of data that are not kinds of variable: densities h(y) exp(ηᵀT(y) − A) of an observed y only.
 namespace lrvb::likelihood {
@@ -37,4 +39,30 @@ struct LRVB_EXPORT Multinomial {
     bool operator==(const Multinomial&) const = default;
 };
 
+/// Counts with exposures, as rows (y, e): T = (y, −e), h = e^y/y!.
+struct LRVB_EXPORT ExposedPoisson {
+    static constexpr std::string_view name = "Poisson";
+    Index size() const { return 2; }
+    Vector statistic(const VectorView& value) const;
+    double log_base(const VectorView& value) const;
+    bool operator==(const ExposedPoisson&) const = default;
+};
+
 }  // namespace lrvb::likelihood
+
+namespace lrvb {
+
+namespace detail {
+template <class Families, class... More>
+struct Joined;
+template <class... F, class... More>
+struct Joined<std::variant<F...>, More...> {
+    using type = std::variant<F..., More...>;
+};
+}  // namespace detail
+
+/// The kinds of data: the families of variables, and the likelihoods.
+using AnyObserved = detail::Joined<AnyFamily, likelihood::Poisson, likelihood::Binomial, likelihood::Multinomial,
+                                   likelihood::ExposedPoisson>::type;
+
+}  // namespace lrvb

@@ -1,17 +1,21 @@
 #pragma once
 
 #include <lrvb/export.hpp>
-#include <lrvb/model/model.hpp>
+#include <lrvb/model/row_model.hpp>
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lrvb {
 
 namespace detail {
+class MonomialSum;
 class MultilinearForm;
-}
+class Polynomials;
+class RowTerms;
+}  // namespace detail
 
 /// A conditionally conjugate model: its expected log joint is multilinear in the means of its variables (paper,
 /// Appendix A.1),
@@ -20,11 +24,15 @@ class MultilinearForm;
 ///
 /// with data and constants folded into the coefficients G_R. Made by ModelBuilder::build, and immutable: copies share
 /// their terms.
-class LRVB_EXPORT MultilinearModel final : public Model {
+///
+/// Where the observations named their rows, L(m) = … + Σ_n w_n ℓ_n(m, x_n), and each row can be asked what it does, be
+/// weighted otherwise, or be dropped.
+class LRVB_EXPORT MultilinearModel final : public RowModel {
   public:
     MultilinearModel(std::shared_ptr<const Layout> layout, std::shared_ptr<const detail::MultilinearForm> form,
                      Vector start_natural, std::vector<std::string> hyperparameters,
-                     std::vector<std::shared_ptr<const detail::MultilinearForm>> hyperparameter_forms);
+                     std::shared_ptr<const detail::Polynomials> hyperparameter_derivatives,
+                     std::shared_ptr<const detail::RowTerms> rows = {});
 
     const Layout& layout() const override { return *layout_; }
     std::uint64_t identity() const override { return identity_; }
@@ -34,6 +42,35 @@ class LRVB_EXPORT MultilinearModel final : public Model {
     const std::vector<std::string>& hyperparameters() const override { return hyperparameters_; }
     Vector hyperparameter_gradient(const Vector& mean, Index hyperparameter) const override;
 
+    /// Names of the continuous numbers that were observed of named rows, in the order of their first appearance: what
+    /// Rows::as called them, or "y" ("y_2" where a row has one already); "y[1]", "y[2]" of a vector. Counts, labels,
+    /// the parts of a Dirichlet observation and values that are expressions are none.
+    std::vector<std::string> inputs() const override;
+
+    /// As RowModel says; rows are numbered over all sets in order of their declaration. A row that has no such input
+    /// answers 0 for it, and the input is NaN. The weight of a row also multiplies the entropies of the variables that
+    /// belong to it (ModelBuilder::add), so that w rows are a row w times; once such a row is dropped, its variables
+    /// are gone, and its answers to weights are NaN.
+    ///
+    /// Throws std::invalid_argument where no rows were named, and for values where no row has an input.
+    void ask_rows(const State& state, const Matrix& directions, RowChange change,
+                  const RowVisitor& visit) const override;
+
+    /// Number of named rows, over all sets.
+    Index rows() const;
+    /// The sets of rows in order of declaration: name and number of rows.
+    std::vector<std::pair<std::string, Index>> row_sets() const;
+
+    /// The same model with w_n in the place of the row's weight, one before: 0 is as if it had not been observed, 2 as
+    /// if twice. Several rows at once cost one copy of the terms. A row with variables of its own can only be dropped
+    /// (0) or taken back (1), since a fit does not weigh entropies; these variables then stay in the layout, at the
+    /// reference of their family, and add nothing to the bound. A variable that loses all that made it proper is
+    /// refused by the fit, as ever.
+    MultilinearModel reweighted(const std::vector<Index>& rows, const Vector& weights) const;
+    MultilinearModel reweighted(Index row, double weight) const;
+    /// The model without the row.
+    MultilinearModel without_row(Index row) const { return reweighted(row, 0.0); }
+
     /// The model with tᵀT(θ) added to its log joint: the perturbation whose response is the covariance.
     MultilinearModel tilted(const Vector& tilt) const;
 
@@ -41,6 +78,9 @@ class LRVB_EXPORT MultilinearModel final : public Model {
     std::size_t term_count() const;
 
   private:
+    void set_aside(const std::vector<std::pair<Index, double>>& changes, const Vector& weights,
+                   detail::MonomialSum& change) const;
+    [[noreturn]] static void refuse_without_rows();
     std::string cancellation(Index variable, const Vector& natural, const Vector& mean) const;
 
     std::uint64_t identity_ = next_model_identity();
@@ -48,7 +88,9 @@ class LRVB_EXPORT MultilinearModel final : public Model {
     std::shared_ptr<const detail::MultilinearForm> form_;  // L
     Vector start_natural_;
     std::vector<std::string> hyperparameters_;
-    std::vector<std::shared_ptr<const detail::MultilinearForm>> hyperparameter_forms_;  // ∂L/∂α
+    std::shared_ptr<const detail::Polynomials> hyperparameter_derivatives_;  // ∂L/∂α, one each
+    std::shared_ptr<const detail::RowTerms> rows_;                           // none where no rows were named
+    Vector weights_;                                                         // of the rows; empty: all are one
 };
 
 }  // namespace lrvb

@@ -18,7 +18,7 @@ enum class RowChange {
 /// Some rows, in order, and what was asked about each of them.
 struct RowAnswers {
     Index first = 0;  // counted from 0
-    Matrix inputs;    // one row a row, in the units of the data
+    Matrix inputs;    // one row a row, in the units of the data; NaN where a row has no such number
     Vector weights;
     Matrix answers;  // one row a row
 };

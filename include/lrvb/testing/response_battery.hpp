@@ -2,11 +2,14 @@
 
 #include <lrvb/fit/fit.hpp>
 #include <lrvb/model/multilinear_model.hpp>
+#include <lrvb/model/row_model.hpp>
 #include <lrvb/response/linear_response.hpp>
 #include <lrvb/testing/report.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +17,8 @@
 ///
 ///   covariance    Σ̂ e_s against the derivative of refitted means in t, for the log joint plus t T_s
 ///   sensitivity   dm/dα against the derivative of refitted means in the hyperparameter α, the model built anew
+///   case weights  dm/dw_n against the derivative of refitted means in the weight of row n
+///   leverage      dm/dx_np against the derivative of refitted means in number p of row n, the model built anew
 ///
 /// Refits start at the optimum and are converged far beyond the default, and derivatives are fourth-order central
 /// differences, so that the comparison can be tight. Every mean is compared in its own LRVB sds, relative to the
@@ -22,10 +27,12 @@
 ///     testing::Report report = testing::check_covariance(model, {0, 1, 2});
 ///     testing::Report report = testing::check_sensitivity([](const Vector& alpha) { … return builder.build(); },
 ///     alpha);
+///     testing::Report report = testing::check_case_weights(model, {0, 5, 7});
 namespace lrvb::testing {
 
 struct ResponseCheckOptions {
-    /// Perturbation: posterior sds for a covariance, relative for a hyperparameter.
+    /// Perturbation: posterior sds for a covariance, relative for a hyperparameter and a weight, sds of its column for
+    /// a number in the data.
     double step = 2e-3;
     double tolerance = 1e-6;
     /// How the first fit is made; the refits start at its optimum. For `check_sensitivity`, which builds its own
@@ -120,6 +127,119 @@ inline Report check_sensitivity(const std::function<MultilinearModel(const Vecto
         const Vector gradient = model.hyperparameter_gradient(optimum.state.mean, a);
         detail::compare(model, "moving " + model.hyperparameters()[static_cast<std::size_t>(a)],
                         response.respond(gradient), refit, sds, optimum.state.mean, h, options.tolerance, report);
+    }
+    return report;
+}
+
+namespace detail {
+
+/// ∂²L/∂m∂w_n, or a column ∂²L/∂m∂x_np for each input, of some rows of a model.
+struct RowGradients {
+    std::map<Index, Matrix> gradients;
+    std::map<Index, double> weights;
+    std::map<Index, Vector> inputs;
+    Vector input_sds;  // over all rows that have the input
+};
+
+inline RowGradients row_gradients(const RowModel& model, const State& state, RowChange change,
+                                  const std::vector<Index>& rows) {
+    const Index size = model.layout().size();
+    const Index input_count = static_cast<Index>(model.inputs().size());
+    const Index width = change == RowChange::value ? input_count : 1;
+    RowGradients result;
+    Vector count = Vector::Zero(input_count);
+    Vector sum = Vector::Zero(input_count);
+    Vector squares = Vector::Zero(input_count);
+    model.ask_rows(state, Matrix::Identity(size, size), change, [&](const RowAnswers& answers) {
+        for (Index n = 0; n < answers.inputs.rows(); ++n) {
+            for (Index p = 0; p < input_count; ++p) {
+                const double x = answers.inputs(n, p);
+                if (std::isnan(x)) continue;
+                count[p] += 1.0;
+                sum[p] += x;
+                squares[p] += x * x;
+            }
+        }
+        for (const Index row : rows) {
+            const Index at = row - answers.first;
+            if (at < 0 || at >= answers.answers.rows()) continue;
+            // Directions are the statistics; the inputs of each run fastest.
+            const Vector flat = answers.answers.row(at);
+            result.gradients[row] = Eigen::Map<const Matrix>(flat.data(), width, size).transpose();
+            result.weights[row] = answers.weights[at];
+            result.inputs[row] = answers.inputs.row(at);
+        }
+    });
+    const Vector mean = sum.cwiseQuotient(count);
+    result.input_sds = (squares.cwiseQuotient(count) - mean.cwiseAbs2()).cwiseMax(0.0).cwiseSqrt();
+    return result;
+}
+
+}  // namespace detail
+
+/// Checks the response to the weights of some rows. `reweighted(row, weight)` gives the model with that weight.
+template <class Reweighted>
+Report check_case_weights(const RowModel& model, const std::vector<Index>& rows, const Reweighted& reweighted,
+                          const ResponseCheckOptions& options = {}) {
+    Report report("case weights");
+    const Optimum optimum = fit(model, options.fit);
+    const LinearResponse response(model, optimum);
+    const Vector sds = response.marginal_sds();
+    const detail::RowGradients asked = detail::row_gradients(model, optimum.state, RowChange::weight, rows);
+    for (const Index row : rows) {
+        const std::string what = "weighing row " + std::to_string(row);
+        if (!asked.gradients.contains(row)) {
+            report.fail(what, "the model has no such row");
+            continue;
+        }
+        const double weight = asked.weights.at(row);
+        const double h = options.step * (weight == 0.0 ? 1.0 : weight);
+        const Vector refit = detail::refit_derivative(
+            [&](double t) { return detail::refitted(reweighted(row, weight + t), optimum, options.fit); }, h);
+        detail::compare(model, what, response.respond(asked.gradients.at(row).col(0)), refit, sds, optimum.state.mean,
+                        h, options.tolerance, report);
+    }
+    return report;
+}
+
+inline Report check_case_weights(const MultilinearModel& model, const std::vector<Index>& rows,
+                                 const ResponseCheckOptions& options = {}) {
+    return check_case_weights(
+        model, rows, [&](Index row, double weight) { return model.reweighted(row, weight); }, options);
+}
+
+/// Checks the response to every input of some rows. `moved(row, input, by)` gives the model with that number moved.
+/// Where a row does not have an input, its answer must be zero.
+template <class Moved>
+Report check_leverage(const RowModel& model, const std::vector<Index>& rows, const Moved& moved,
+                      const ResponseCheckOptions& options = {}) {
+    Report report("leverage");
+    const Optimum optimum = fit(model, options.fit);
+    const LinearResponse response(model, optimum);
+    const Vector sds = response.marginal_sds();
+    const detail::RowGradients asked = detail::row_gradients(model, optimum.state, RowChange::value, rows);
+    const std::vector<std::string> names = model.inputs();
+    for (const Index row : rows) {
+        for (std::size_t p = 0; p < names.size(); ++p) {
+            const std::string what = "moving " + names[p] + " of row " + std::to_string(row);
+            const Index input = static_cast<Index>(p);
+            if (!asked.gradients.contains(row)) {
+                report.fail(what, "the model has no such row");
+                continue;
+            }
+            const Vector gradient = asked.gradients.at(row).col(input);
+            const double value = asked.inputs.at(row)[input];
+            if (std::isnan(value)) {
+                report.expect_near(what, "largest entry of the gradient", gradient.cwiseAbs().maxCoeff(), 0.0, 0.0);
+                continue;
+            }
+            const double sd = asked.input_sds[input];
+            const double h = options.step * (sd > 0.0 ? sd : std::max(std::abs(value), 1.0));
+            const Vector refit = detail::refit_derivative(
+                [&](double t) { return detail::refitted(moved(row, input, t), optimum, options.fit); }, h);
+            detail::compare(model, what, response.respond(gradient), refit, sds, optimum.state.mean, h,
+                            options.tolerance, report);
+        }
     }
     return report;
 }
