@@ -106,8 +106,8 @@ void CurvatureStructure::lay_out(const Layout& layout) {
 }
 
 Curvature::Curvature(std::shared_ptr<const CurvatureStructure> structure, const Layout& layout, const Vector& natural,
-                     const SparseMatrix& hessian)
-    : structure_(std::move(structure)), size_(layout.size()), ldl_(structure_->symbolic_) {
+                     const SparseMatrix& hessian, double shift)
+    : structure_(std::move(structure)), size_(layout.size()), shift_(shift), ldl_(structure_->symbolic_) {
     factors_.reserve(static_cast<std::size_t>(layout.variable_count()));
     for (Index j = 0; j < layout.variable_count(); ++j) {
         offsets_.push_back(layout[j].offset);
@@ -131,7 +131,7 @@ std::vector<double> Curvature::assemble(const SparseMatrix& hessian) const {
     const CurvatureStructure& structure = *structure_;
     const int* starts = structure.pattern_.outerIndexPtr();
     std::vector<double> values(static_cast<std::size_t>(structure.pattern_.nonZeros()), 0.0);
-    for (Index c = 0; c < structure.pattern_.cols(); ++c) values[static_cast<std::size_t>(starts[c])] = 1.0;
+    for (Index c = 0; c < structure.pattern_.cols(); ++c) values[static_cast<std::size_t>(starts[c])] = 1.0 + shift_;
 
     Matrix block_hessian;
     Matrix whitened;
@@ -180,7 +180,7 @@ Vector Curvature::whiten(const Vector& stacked, Vector& active) const {
 
 Vector Curvature::respond(const Vector& gradient) const {
     Vector active;
-    Vector response = whiten(gradient, active);
+    Vector response = whiten(gradient, active) / (1.0 + shift_);
     const Vector solved = ldl_.solve(active);
     for (std::size_t j = 0; j < factors_.size(); ++j) {
         const Index split = structure_->active_[j];

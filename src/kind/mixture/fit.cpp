@@ -66,6 +66,10 @@ std::vector<std::vector<double>> draw_samples(RowSource& source, const MixtureMo
     return samples;
 }
 
+State start_after(const Optimum& optimum) {
+    return optimum.converged() ? optimum.next : optimum.state;
+}
+
 class MixtureFitter {
   public:
     MixtureFitter(const std::shared_ptr<RowSource>& source, const MixtureSpecification& specification,
@@ -98,7 +102,7 @@ class MixtureFitter {
             options.initial = std::move(best_.state);
             options.first_sweeps = 0;
             Optimum optimum = fit(sample, options);
-            best_.state = std::move(optimum.state);
+            best_.state = start_after(optimum);
             best_.bound = optimum.bound;
         }
         if (cancelled_) {
@@ -202,7 +206,7 @@ class MixtureFitter {
             FitOptions options = quick("tournament", model, static_cast<int>(entrant.number));
             options.initial = std::move(entrant.state);
             Optimum optimum = fit(model, options);
-            entrant.state = std::move(optimum.state);
+            entrant.state = start_after(optimum);
             const bool counts = optimum.converged() || !std::isfinite(entrant.bound);
             entrant.bound = counts ? optimum.bound : std::min(optimum.bound, entrant.bound);
             entrant.converged = optimum.converged();
