@@ -23,7 +23,7 @@ constexpr int kStallsAllowed = 3;          // Newton steps that neither F nor th
 constexpr double kSmallestShift = 1e-3;    // of an indefinite curvature, whose mean-field part is the identity
 constexpr double kLargestShift = 64.0;     // beyond it, ascent moves further
 constexpr double kShiftGrowth = 4.0;
-constexpr double kSmallGain = 1e-2;  // of a sweep, in nats: ascent crawls
+constexpr double kSmallGain = 1e-3;  // of a sweep, in nats: ascent crawls
 
 struct Bound {
     double value = -kInfinity;
