@@ -1,7 +1,11 @@
 // The fit: ascent, Newton, restarts, outcomes.
 
+#include "fit/entropy.hpp"
 #include "mixture_with_indicators.hpp"
 #include "support.hpp"
+
+#include <lrvb/data/table.hpp>
+#include <lrvb/kind/mixture/model.hpp>
 
 #include <fmt/format.h>
 
@@ -70,6 +74,152 @@ TEST(Fit, NewtonFinishesAStronglyOverlappingMixtureInFewIterations) {
     EXPECT_LE(optimum.step, 1e-8);
     EXPECT_LT(optimum.sweeps + optimum.newton_steps, 200);
     fmt::print("mixture3: {} sweeps, {} Newton steps\n", optimum.sweeps, optimum.newton_steps);
+}
+
+// The same model, with a note of what was asked of it.
+class Watched final : public Model {
+  public:
+    explicit Watched(const Model& model) : model_(model) {}
+    const Layout& layout() const override { return model_.layout(); }
+    std::uint64_t identity() const override { return model_.identity(); }
+    State start(Random& random) const override { return model_.start(random); }
+    Expansion sweep(State& state) const override { return model_.sweep(state); }
+    Expansion expand(const Vector& mean, Order order) const override { return model_.expand(mean, order); }
+    Expansion expand_at(const State& state, Order order) const override {
+        Expansion expansion = model_.expand_at(state, order);
+        const double bound = expansion.value + detail::entropy_of(layout(), state).value;
+        looks_.push_back({order, bound});
+        return expansion;
+    }
+    const std::vector<std::string>& hyperparameters() const override { return model_.hyperparameters(); }
+    Vector hyperparameter_gradient(const Vector& mean, Index i) const override {
+        return model_.hyperparameter_gradient(mean, i);
+    }
+
+    struct Look {
+        Order order;
+        double bound;
+    };
+    const std::vector<Look>& looks() const { return looks_; }
+
+  private:
+    const Model& model_;
+    mutable std::vector<Look> looks_;
+};
+
+// The whole of an optimum is of its state: what a fresh look at that state says, to the last bit.
+TEST(Fit, StateBoundStepAndCurvatureAreThoseOfOneState) {
+    const Vector x = test::three_component_rows(120, 1);
+    const example::Mixture mixture = example::mixture_model(x, 3);
+    for (const double tolerance : {9e-5, 1e-6, 1e-8}) {
+        FitOptions options = mixture.ordered_start(x);
+        options.tolerance = tolerance;
+        const Optimum optimum = fit(mixture.model, options);
+        ASSERT_TRUE(optimum.converged()) << optimum.message;
+        const Expansion fresh = mixture.model.expand_at(optimum.state, Order::value);
+        EXPECT_EQ(optimum.bound, fresh.value + detail::entropy_of(mixture.model.layout(), optimum.state).value);
+        EXPECT_EQ(optimum.trace.back(), optimum.bound);
+
+        Optimum without_curvature = optimum;
+        without_curvature.curvature.reset();
+        const Matrix factored_anew =
+            LinearResponse(mixture.model, without_curvature).covariance(mixture.global_names());
+        EXPECT_EQ(LinearResponse(mixture.model, optimum).covariance(mixture.global_names()), factored_anew);
+
+        FitOptions again;
+        again.initial = optimum.state;
+        again.first_sweeps = 0;
+        again.tolerance = tolerance;
+        EXPECT_EQ(fit(mixture.model, again).step, optimum.step);
+    }
+}
+
+TEST(Fit, AStepThatIsHalvedPaysForOneRejectedHessianAtMost) {
+    const MultilinearModel small = small_model();
+    // Starts of mu (mean, variance) and tau (shape, rate) from where Newton's first step is far too long.
+    const std::vector<std::pair<Vector, Vector>> starts{{Vector{{0.0, 1.0}}, Vector{{4.0, 4000.0}}},
+                                                        {Vector{{3.0, 1.0}}, Vector{{4.0, 4.0}}},
+                                                        {Vector{{10.0, 100.0}}, Vector{{4.0, 4000.0}}}};
+    int halved_again = 0;
+    for (const auto& [mu, tau] : starts) {
+        const Watched model(small);
+        FitOptions options;
+        options.first_sweeps = 0;
+        options.start(AnyVariable(0, 0), mu);
+        options.start(AnyVariable(1, 0), tau);
+        const Optimum optimum = fit(model, options);
+        ASSERT_TRUE(optimum.converged()) << optimum.message;
+        int rejected_hessians = 0;  // since the last step that was taken
+        for (const Watched::Look& look : model.looks()) {
+            const bool taken = std::count(optimum.trace.begin(), optimum.trace.end(), look.bound) > 0;
+            if (taken) {
+                rejected_hessians = 0;
+            } else if (look.order == Order::hessian) {
+                EXPECT_EQ(++rejected_hessians, 1);
+            } else {
+                ++halved_again;
+            }
+        }
+    }
+    EXPECT_GT(halved_again, 0) << "no step was halved twice: the test tests nothing";
+}
+
+// Two spins, L = J s_1 s_2 with J a little above 1: s = 0 is a saddle, and a sweep multiplies what distance there is by
+// J² alone, while the optimum is the other root of s = tanh(J s), here by bisection.
+TEST(Fit, AnIndefiniteRegionThatAscentCrawlsThroughTakesFewSteps) {
+    const double coupling = 1.005;
+    ModelBuilder builder;
+    const auto first = builder.add("first", bernoulli(0.5));
+    const auto second = builder.add("second", bernoulli(0.5));
+    builder.add_term(coupling * (2.0 * first - 1.0) * (2.0 * second - 1.0));
+    const MultilinearModel model = builder.build();
+    FitOptions options;
+    options.start(first, Vector{{0.501}});
+    options.start(second, Vector{{0.501}});
+    const Optimum optimum = fit(model, options);
+    ASSERT_TRUE(optimum.converged()) << optimum.message;
+    double low = 0.05;
+    double high = 1.0;
+    for (int i = 0; i < 100; ++i) {
+        const double middle = 0.5 * (low + high);
+        (std::tanh(coupling * middle) > middle ? low : high) = middle;
+    }
+    const LinearResponse response(model, optimum);
+    EXPECT_NEAR(2.0 * response.mean({first})[0] - 1.0, low, 1e-7);
+    EXPECT_NEAR(2.0 * response.mean({second})[0] - 1.0, low, 1e-7);
+    fmt::print("two spins: {} sweeps, {} Newton steps\n", optimum.sweeps, optimum.newton_steps);
+    EXPECT_LE(optimum.sweeps + optimum.newton_steps, 40);
+
+    // What it is spared: ascent from the same start, until it is past the saddle.
+    FitOptions start = options;
+    start.max_iterations = 1;
+    start.first_sweeps = 1;
+    State state = fit(model, start).state;
+    int sweeps = 0;
+    for (; 2.0 * state.mean[0] - 1.0 < 0.9 * low; ++sweeps) model.sweep(state);
+    EXPECT_GT(sweeps, 300);
+}
+
+TEST(Fit, ShiftedStepsNeverLowerTheBound) {
+    const Vector x = test::read_column("mixture3.csv", "x");
+    MixtureSpecification specification;
+    specification.components = 5;
+    const MixtureModel model(std::make_shared<TableSource>(x), specification);
+    int shifted = 0;
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+        FitOptions options;
+        options.seed = seed;
+        options.progress = [&](const Progress& progress) {
+            if (progress.stage == "newton" && std::isinf(progress.step)) ++shifted;
+            return true;
+        };
+        const Optimum optimum = fit(model, options);
+        ASSERT_TRUE(optimum.converged()) << optimum.message;
+        for (std::size_t i = 1; i < optimum.trace.size(); ++i) {
+            EXPECT_GE(optimum.trace[i], optimum.trace[i - 1] - 1e-10 * std::abs(optimum.trace[i])) << "iteration " << i;
+        }
+    }
+    EXPECT_GT(shifted, 0) << "no step was shifted: the test tests nothing";
 }
 
 TEST(Fit, RestartsKeepTheBestBoundAndReportAll) {

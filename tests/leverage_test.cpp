@@ -26,7 +26,7 @@ class Refitted {
         specification_.weighted = true;
         MixtureFitOptions options;
         options.fixed = fixed;
-        options.fit.tolerance = 1e-10;
+        options.tolerance = 1e-10;
         weights_ = Vector::Ones(rows.rows());
         fit_ = fit_mixture(source(), specification_, options);
         EXPECT_TRUE(fit_.optimum.converged()) << fit_.optimum.message;

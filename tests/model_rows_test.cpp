@@ -372,7 +372,7 @@ TEST(ModelRows, OfAMixtureWithItsOwnIndicatorsAreThoseOfTheStreamingMixture) {
     specification.prior = MixturePrior::paper(1, MixtureCovariance::full);
     specification.standardisation = {Vector::Zero(1), Vector::Ones(1)};
     MixtureFitOptions mixture_options;
-    mixture_options.fit.tolerance = 1e-12;
+    mixture_options.tolerance = 1e-12;
     const MixtureFit streaming = fit_mixture(std::make_shared<TableSource>(Matrix(x)), specification, mixture_options);
     const LinearResponse expected(*streaming.model, streaming.optimum);
 
@@ -403,7 +403,7 @@ TEST(ModelRows, OfAMixtureWithItsOwnIndicatorsEqualRefitsWithWeights) {
     Matrix table(x.size(), 2);
     table << x, Vector::Ones(x.size());
     MixtureFitOptions options;
-    options.fit.tolerance = 1e-12;
+    options.tolerance = 1e-12;
     const MixtureFit whole = fit_mixture(std::make_shared<TableSource>(table), specification, options);
     for (const Index row : {0, 7, 21}) {
         const auto means = [&](double by) -> Vector {

@@ -88,7 +88,9 @@ TEST(Pump, FixedPointAgreesWithTheUpdatesWrittenByHand) {
         r = (0.01 + 1.802 * static_cast<double>(failures.size())) / (1.0 + sum);
     }
     const Pumps pumps = pump_model(kPrior);
-    const Optimum optimum = fit(pumps.model);
+    FitOptions options;
+    options.tolerance = 1e-12;
+    const Optimum optimum = fit(pumps.model, options);
     const LinearResponse response(pumps.model, optimum);
     EXPECT_NEAR(response.mean({pumps.rate})[0], r, 1e-12);
     const Vector standard = optimum.standard(pumps.model, pumps.rate);

@@ -7,18 +7,15 @@
 
 #include <fmt/format.h>
 
-#include <sys/resource.h>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <string>
 
 namespace lrvb {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kMemoryIsTheProgramsOwn = false;  // the sanitizer's shadow and quarantine count too
-#else
-constexpr bool kMemoryIsTheProgramsOwn = true;
-#endif
-
-TEST(Scale, AHundredThousandGroupsAndAMillionRowsFitInMemory) {
+TEST(Scale, AHundredThousandGroupsAndAMillionRowsAreAnsweredRight) {
     const bench::GroupedData data = bench::simulate_groups(100000, 10, 2024);
     const bench::Grouped grouped = bench::grouped_model(data);
     const Optimum optimum = fit(grouped.model);
@@ -46,16 +43,49 @@ TEST(Scale, AHundredThousandGroupsAndAMillionRowsFitInMemory) {
         const Index statistic = grouped.model.layout()[grouped.first_group + g].offset;
         EXPECT_NEAR(sds[statistic], response.sd(std::vector<Index>{statistic})[0], 1e-10 * sds[statistic]);
     }
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const double peak = static_cast<double>(usage.ru_maxrss) / 1024.0;
-    fmt::print("{} variables, {} terms, {} sweeps, {} Newton steps, peak memory {:.0f} MB\n",
-               grouped.model.layout().variable_count(), grouped.model.term_count(), optimum.sweeps,
-               optimum.newton_steps, peak);
-    if (kMemoryIsTheProgramsOwn) {
-        EXPECT_LT(peak, 1500.0);
-    }
+    fmt::print("{} variables, {} terms, {} sweeps, {} Newton steps\n", grouped.model.layout().variable_count(),
+               grouped.model.term_count(), optimum.sweeps, optimum.newton_steps);
 }
+
+// What README says of `bench/scale`: fit, factor, all marginal sds. Under a sanitizer, whose shadow and quarantine
+// count too, memory is not the program's own, and there is nothing to be said about it: the test is not there.
+#if defined(__SANITIZE_ADDRESS__)
+#define LRVB_MEMORY_IS_NOT_OURS
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define LRVB_MEMORY_IS_NOT_OURS
+#endif
+#endif
+
+#ifndef LRVB_MEMORY_IS_NOT_OURS
+// Since the process began; the resource usage of an exec'd process would count what forked it, too.
+double peak_megabytes() {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;) {
+        double kilobytes = 0.0;
+        if (word == "VmHWM:" && status >> kilobytes) return kilobytes / 1024.0;
+    }
+    return std::numeric_limits<double>::infinity();
+}
+
+void answer_within(double megabytes) {
+    const bench::GroupedData data = bench::simulate_groups(100000, 10, 2024);
+    const bench::Grouped grouped = bench::grouped_model(data);
+    const Optimum optimum = fit(grouped.model);
+    const LinearResponse response(grouped.model, optimum);
+    const bool answered = optimum.converged() && response.marginal_sds().allFinite() &&
+                          response.covariance({grouped.mu, log(grouped.tau_group), log(grouped.tau)}).allFinite();
+    const double peak = peak_megabytes();
+    fmt::print(stderr, "{}, peak memory {:.0f} MB\n", answered ? "answered" : "failed", peak);
+    std::exit(answered && peak < megabytes ? 0 : 1);
+}
+
+TEST(Scale, AHundredThousandGroupsAndAMillionRowsTakeUnder200Megabytes) {
+    // In a process of its own, whose peak is not that of other tests.
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(answer_within(200.0), ::testing::ExitedWithCode(0), "answered");
+}
+#endif
 
 TEST(Scale, ResponseOfTheGroupedModelEqualsRefit) {
     const bench::Grouped grouped = bench::grouped_model(bench::simulate_groups(20, 5, 7));

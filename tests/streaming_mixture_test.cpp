@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <thread>
 
 namespace lrvb {
 namespace {
@@ -33,7 +34,7 @@ MixtureSpecification specification_of(Index components, Index columns,
 
 MixtureFitOptions tight() {
     MixtureFitOptions options;
-    options.fit.tolerance = 1e-12;
+    options.tolerance = 1e-12;
     return options;
 }
 
@@ -239,6 +240,58 @@ TEST(StreamingMixture, WhereRowsComeFromChangesNoBit) {
     EXPECT_EQ(resident.optimum.state.mean, streamed.optimum.state.mean);
 }
 
+// Every query on its own says what it says while another thread asks the same model.
+TEST(StreamingMixture, QueriesFromTwoThreadsAtOnceChangeNoBit) {
+    const Matrix x = clustered_rows(20000, 2, 27);
+    const std::vector<std::shared_ptr<RowSource>> sources{std::make_shared<Reader>(x), table(x)};
+    for (const std::shared_ptr<RowSource>& source : sources) {
+        const MixtureModel model(source, specification_of(3, 2));
+        Random random(3);
+        State state = model.start(random);
+        for (int i = 0; i < 3; ++i) model.sweep(state);
+        const Matrix directions = Matrix::Identity(model.layout().size(), 2);
+        const auto answers = [&] {
+            const Expansion expansion = model.expand_at(state, Order::hessian);
+            std::vector<double> result{expansion.value, model.skipped_bound(state)};
+            result.insert(result.end(), expansion.gradient.begin(), expansion.gradient.end());
+            const Vector log_joint = model.log_joint(state.mean, 1);
+            result.insert(result.end(), log_joint.begin(), log_joint.end());
+            model.ask_rows(state, directions, RowChange::weight, [&](const RowAnswers& rows) {
+                result.insert(result.end(), rows.answers.reshaped().begin(), rows.answers.reshaped().end());
+            });
+            State swept = state;
+            model.sweep(swept);
+            result.insert(result.end(), swept.mean.begin(), swept.mean.end());
+            return result;
+        };
+        const std::vector<double> expected = answers();
+        const Index passes_alone = model.passes() - 3;
+        std::vector<int> differing(2, 0);
+        std::vector<std::thread> threads;
+        for (int& count : differing) {
+            threads.emplace_back([&] {
+                for (int i = 0; i < 20; ++i) count += answers() == expected ? 0 : 1;
+            });
+        }
+        for (std::thread& thread : threads) thread.join();
+        EXPECT_EQ(differing, std::vector<int>(2, 0)) << source->name();
+        EXPECT_EQ(model.passes(), 3 + 41 * passes_alone) << source->name();
+    }
+}
+
+TEST(StreamingMixture, APassInTheMiddleOfAnotherIsRefusedWhereItWouldLoseThePlace) {
+    const Matrix x = clustered_rows(300, 2, 28);
+    const auto ask_while_asked = [&](const std::shared_ptr<RowSource>& source) {
+        const MixtureModel model(source, specification_of(3, 2));
+        Random random(3);
+        const State state = model.start(random);
+        model.ask_rows(state, Matrix::Identity(model.layout().size(), 1), RowChange::weight,
+                       [&](const RowAnswers&) { model.expand_at(state, Order::value); });
+    };
+    EXPECT_THROW(ask_while_asked(std::make_shared<Reader>(x)), std::logic_error);
+    EXPECT_NO_THROW(ask_while_asked(table(x)));
+}
+
 TEST(StreamingMixture, WeightsCountRows) {
     const Matrix x = clustered_rows(300, 2, 11);
     // Weight 2 on the first hundred rows, 0 on the last hundred; and the same by hand.
@@ -286,21 +339,92 @@ TEST(StreamingMixture, UnitsAndOffsetsChangeNothing) {
     EXPECT_LT(test::relative_error(in_units, sd), 1e-10);
 }
 
-TEST(StreamingMixture, FixedPartsAreHeldAndComponentsOrdered) {
+// Fixed parts make labels differ, so there is one optimum for each order of the components along the line. The best of
+// the six, each fitted in the general model with indicators, says which order is right.
+TEST(StreamingMixture, FixedPartsAreHeldByTheirComponentsAndThoseOrdered) {
     const Vector x = test::three_component_rows(500, 13);
+    const Vector weights{{0.5, 0.3, 0.2}};
+    const Vector precisions{{1.0, 2.0, 1.5}};
     MixtureFitOptions options = tight();
-    options.fixed.weights = Vector{{0.4, 0.3, 0.3}};
-    options.fixed.precisions = {Matrix::Constant(1, 1, 1.0), Matrix::Constant(1, 1, 2.0), Matrix::Constant(1, 1, 1.5)};
+    options.fixed.weights = weights;
+    options.fixed.precisions.emplace();
+    for (const double precision : precisions) options.fixed.precisions->push_back(Matrix::Constant(1, 1, precision));
     const MixtureFit fitted = fit_mixture(table(x), specification_of(3, 1), options);
     ASSERT_TRUE(fitted.optimum.converged()) << fitted.optimum.message;
     const LinearResponse response(*fitted.model, fitted.optimum);
-    const Vector mu = response.mean(fitted.model->in_data_units({"mu[1]", "mu[2]", "mu[3]"}));
-    EXPECT_LT(mu[0], mu[1]);
-    EXPECT_LT(mu[1], mu[2]);
+
+    const example::Mixture mixture = example::mixture_model(x, 3);
+    double best = -std::numeric_limits<double>::infinity();
+    std::vector<Index> order{0, 1, 2};
+    Vector expected_weights;
+    Vector expected_precisions;
+    Vector expected_means;
+    do {
+        FitOptions general = mixture.ordered_start(x);
+        general.tolerance = 1e-12;
+        const Vector own_weights = weights(order);
+        general.clamp(mixture.pi, own_weights);
+        for (std::size_t k = 0; k < 3; ++k) general.clamp(mixture.tau[k], precisions[order[k]]);
+        const Optimum optimum = fit(mixture.model, general);
+        ASSERT_TRUE(optimum.converged()) << optimum.message;
+        if (optimum.bound <= best) continue;
+        best = optimum.bound;
+        expected_weights = own_weights;
+        expected_precisions = precisions(order);
+        expected_means = LinearResponse(mixture.model, optimum).mean({mixture.mu[0], mixture.mu[1], mixture.mu[2]});
+    } while (std::next_permutation(order.begin(), order.end()));
+
+    const auto mean = [&](const std::vector<std::string>& names) {
+        return response.mean(fitted.model->in_data_units(names));
+    };
+    EXPECT_LT(test::relative_error(mean({"log_pi[1]", "log_pi[2]", "log_pi[3]"}), expected_weights.array().log()),
+              1e-12);
+    EXPECT_LT(test::relative_error(mean({"tau[1]", "tau[2]", "tau[3]"}), expected_precisions), 1e-12);
+    EXPECT_LT(test::relative_error(mean({"mu[1]", "mu[2]", "mu[3]"}), expected_means), 1e-9);
+    EXPECT_LT(expected_means[0], expected_means[1]);
+    EXPECT_LT(expected_means[1], expected_means[2]);
+    EXPECT_NE(expected_precisions, precisions) << "the order was right as given: the test tests nothing";
     EXPECT_EQ(response.sd(fitted.model->in_data_units({"tau[1]", "log_pi[2]"})), Vector(Vector::Zero(2)));
-    Vector tau = response.mean(fitted.model->in_data_units({"tau[1]", "tau[2]", "tau[3]"}));
-    std::sort(tau.begin(), tau.end());
-    EXPECT_LT(test::relative_error(tau, Vector{{1.0, 1.5, 2.0}}), 1e-12);
+}
+
+// What is held is the component's, so it goes where the component goes; a handle names a place.
+TEST(StreamingMixture, OrderingTakesWhatIsClampedAlong) {
+    const Vector x = test::three_component_rows(500, 13);
+    for (const MixtureCovariance covariance : {MixtureCovariance::full, MixtureCovariance::diagonal}) {
+        Matrix rows(500, 2);
+        rows << x, x.reverse();
+        const MixtureModel model(table(rows), specification_of(3, 2, covariance));
+        const bool full = covariance == MixtureCovariance::full;
+        // The first component is held to the right of all others: at 2 in the inner units of the first column.
+        FitOptions options;
+        options.clamp(model.location(0, 0), full ? Vector{{2.0, 0.5}} : Vector{{2.0}});
+        options.clamp(model.precision(1, 0), full ? Vector{{3.0, 0.0, 1.0}} : Vector{{3.0}});
+        options.max_iterations = 30;
+        const State state = fit(model, options).state;
+        const State ordered = model.ordered(state);
+        const auto first_mean = [&](const State& of, Index k) {
+            return of.mean[model.layout()[model.location(k, 0).index()].offset];
+        };
+        for (Index k = 0; k < 2; ++k) ASSERT_LE(first_mean(ordered, k), first_mean(ordered, k + 1));
+        EXPECT_EQ(first_mean(ordered, 2), 2.0);
+        const auto held = [&](const State& of, const AnyVariable& variable) {
+            return static_cast<bool>(of.clamped[static_cast<std::size_t>(variable.index())]);
+        };
+        for (Index k = 0; k < 3; ++k) {
+            EXPECT_EQ(held(ordered, model.location(k, 0)), k == 2) << k;
+            const double precision = ordered.mean[model.layout()[model.precision(k, 0).index()].offset];
+            EXPECT_EQ(held(ordered, model.precision(k, 0)), precision == 3.0) << k;
+        }
+        EXPECT_EQ(std::count(ordered.clamped.begin(), ordered.clamped.end(), true), 2);
+
+        // The state can be gone on from, and is as good as it was.
+        EXPECT_NEAR(model.expand_at(ordered, Order::value).value, model.expand_at(state, Order::value).value, 1e-9);
+        FitOptions again;
+        again.initial = ordered;
+        again.max_iterations = 30;
+        const Optimum optimum = fit(model, again);
+        EXPECT_EQ(first_mean(optimum.state, 2), 2.0);
+    }
 }
 
 TEST(StreamingMixture, SkippingNegligibleRowsIsWithinItsBound) {
@@ -375,7 +499,7 @@ TEST(StreamingMixture, SaysWhetherItsStartsAgree) {
     EXPECT_GE(many.finalists_at_best, 1);
     EXPECT_LE(many.finalists_at_best, many.finalists);
     MixtureFitOptions options;
-    options.fit.restarts = 1;
+    options.restarts = 1;
     const MixtureFit one = fit_mixture(table(x), specification_of(3, 1), options);
     EXPECT_EQ(one.finalists, 1);
     EXPECT_LE(one.optimum.bound, many.optimum.bound + 1e-6);
@@ -396,7 +520,7 @@ TEST(StreamingMixture, EveryStartEndsAtTheBestOptimumWhenRestartsAreOn) {
     std::vector<double> bounds;
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
         MixtureFitOptions options;
-        options.fit.seed = seed;
+        options.seed = seed;
         const MixtureFit fitted = fit_mixture(table(x), specification_of(3, 1), options);
         ASSERT_TRUE(fitted.optimum.converged()) << seed << ": " << fitted.optimum.message;
         bounds.push_back(fitted.optimum.bound);
@@ -409,7 +533,7 @@ TEST(StreamingMixture, ProgressSeesEveryStageAndCanCancelInEachOfThem) {
     const Vector x = test::three_component_rows(100000, 24);
     std::vector<std::string> stages;
     MixtureFitOptions options;
-    options.fit.progress = [&](const Progress& progress) {
+    options.progress = [&](const Progress& progress) {
         if (stages.empty() || stages.back() != progress.stage) stages.emplace_back(progress.stage);
         EXPECT_GT(progress.rows, 0);
         EXPECT_LE(progress.rows, 100000);
@@ -422,7 +546,7 @@ TEST(StreamingMixture, ProgressSeesEveryStageAndCanCancelInEachOfThem) {
     for (const std::string& stage : expected) {
         int calls_after = 0;
         bool said = false;
-        options.fit.progress = [&](const Progress& progress) {
+        options.progress = [&](const Progress& progress) {
             calls_after += said ? 1 : 0;
             said = said || progress.stage == stage;
             return !said;
@@ -440,10 +564,10 @@ TEST(StreamingMixture, ProgressSeesEveryStageAndCanCancelInEachOfThem) {
 TEST(StreamingMixture, IterationsAreLimitedFromTheFirstStartOn) {
     const Vector x = test::three_component_rows(50000, 25);
     MixtureFitOptions options;
-    options.fit.max_iterations = 3;
-    options.fit.tolerance = 1e-300;
+    options.max_iterations = 3;
+    options.tolerance = 1e-300;
     int largest = 0;
-    options.fit.progress = [&](const Progress& progress) {
+    options.progress = [&](const Progress& progress) {
         largest = std::max(largest, progress.iteration);
         return true;
     };

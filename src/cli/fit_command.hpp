@@ -28,9 +28,9 @@ struct FitCommandOptions {
 /// All cores, where none were asked for.
 int threads_of(int asked);
 
-/// Runs a fit with a progress line and Ctrl-C; `options` are those that the fit uses.
-template <class Fit>
-auto watched(Index rows, const FitCommandOptions& common, FitOptions& options, Fit fit) {
+/// Runs a fit with a progress line and Ctrl-C; `options`, of any kind with `progress`, are those that the fit uses.
+template <class Options, class Fit>
+auto watched(Index rows, const FitCommandOptions& common, Options& options, Fit fit) {
     const Interruption interruption;
     ProgressLine line(rows, common.tolerance, common.quiet);
     options.progress = [&](const Progress& progress) {

@@ -22,7 +22,7 @@ struct Options {
     FitCommandOptions common;
     int components = 0;
     std::string covariance = "full";
-    int restarts = MixtureFitOptions().fit.restarts;
+    int restarts = MixtureFitOptions().restarts;
     int threads = 0;
     std::string fix;
     std::string at;
@@ -55,12 +55,14 @@ class MixtureCommand {
         specification.prior = prior(data, specification, full);
 
         MixtureFitOptions fit_options;
-        fit_options.fit = options_.common.fit_options();
-        fit_options.fit.restarts = options_.restarts;
+        fit_options.tolerance = options_.common.tolerance;
+        fit_options.max_iterations = options_.common.max_iterations;
+        fit_options.restarts = options_.restarts;
+        fit_options.seed = options_.common.seed;
         if (!parts.empty()) {
             fit_options.fixed = read_fixed(parts, options_.at, options_.components, columns, full);
         }
-        const MixtureFit fit = watched(data.record.rows, options_.common, fit_options.fit,
+        const MixtureFit fit = watched(data.record.rows, options_.common, fit_options,
                                        [&] { return fit_mixture(data.source, specification, fit_options); });
 
         FitFile file;

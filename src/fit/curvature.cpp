@@ -115,8 +115,8 @@ void CurvatureStructure::lay_out(const Layout& layout) {
 }
 
 Curvature::Curvature(std::shared_ptr<const CurvatureStructure> structure, const Layout& layout, const Vector& natural,
-                     const SparseMatrix& hessian)
-    : structure_(std::move(structure)), size_(layout.size()), factorisation_(structure_->plan_()) {
+                     const SparseMatrix& hessian, double shift)
+    : structure_(std::move(structure)), size_(layout.size()), shift_(shift), factorisation_(structure_->plan_()) {
     factors_.reserve(static_cast<std::size_t>(layout.variable_count()));
     for (Index j = 0; j < layout.variable_count(); ++j) {
         offsets_.push_back(layout[j].offset);
@@ -140,7 +140,7 @@ std::vector<double> Curvature::assemble(const SparseMatrix& hessian) const {
     const CurvatureStructure& structure = *structure_;
     const int* starts = structure.pattern_.outerIndexPtr();
     std::vector<double> values(static_cast<std::size_t>(structure.pattern_.nonZeros()), 0.0);
-    for (Index c = 0; c < structure.pattern_.cols(); ++c) values[static_cast<std::size_t>(starts[c])] = 1.0;
+    for (Index c = 0; c < structure.pattern_.cols(); ++c) values[static_cast<std::size_t>(starts[c])] = 1.0 + shift_;
 
     Matrix block_hessian;
     Matrix whitened;
@@ -192,7 +192,7 @@ Stacked Curvature::whiten(const Stacked& stacked, Stacked& active) const {
 template <class Stacked>
 Stacked Curvature::response_to(const Stacked& gradients) const {
     Stacked active;
-    Stacked response = whiten(gradients, active);
+    Stacked response = whiten(gradients, active) / (1.0 + shift_);
     const Matrix solved = factorisation_->solve(active);
     for (std::size_t j = 0; j < factors_.size(); ++j) {
         const Index split = structure_->active_[j];

@@ -63,14 +63,15 @@ class CurvatureStructure {
 
 class Curvature {
   public:
-    /// Factors at this point. Ask `failed_variable` before anything else.
+    /// Factors at this point. Ask `failed_variable` before anything else. With a shift s it is of (1 + s)I − LᵀHL, for
+    /// steps away from where I − LᵀHL is indefinite: `respond` alone takes account of it.
     Curvature(std::shared_ptr<const CurvatureStructure> structure, const Layout& layout, const Vector& natural,
-              const SparseMatrix& hessian);
+              const SparseMatrix& hessian, double shift = 0.0);
 
     /// The variable whose pivot was not positive; empty where the point is a strict local maximum.
     std::optional<Index> failed_variable() const { return failed_variable_; }
 
-    /// Σ̂ g.
+    /// Σ̂ g; with a shift ((1 + s)V⁻¹ − H)⁻¹ g.
     Vector respond(const Vector& gradient) const { return response_to(gradient); }
     /// The same for many, a column each.
     Matrix respond_to_all(const Matrix& gradients) const { return response_to(gradients); }
@@ -116,6 +117,7 @@ class Curvature {
     std::vector<Index> offsets_;   // of each variable in the stacked vectors
     std::vector<Matrix> factors_;  // L_j; without columns where clamped
     Index size_;
+    double shift_;
     std::unique_ptr<Cholesky> factorisation_;
     std::optional<Index> failed_variable_;
 };

@@ -17,15 +17,20 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kLongestBurst = 256;         // the burst doubles each time Newton has to give up
-constexpr int kHalvings = 4;               // of a Newton step before it is given up
+constexpr int kCandidates = 4;             // for a step, each nearer than the one before, until it is given up
 constexpr double kRoundingAllowed = 1e-3;  // posterior sds that rounding may hide in a converged fit
 constexpr int kStallsAllowed = 3;          // Newton steps that neither F nor the decrement can tell from rounding
+constexpr double kSmallestShift = 1e-3;    // of an indefinite curvature, whose mean-field part is the identity
+constexpr double kLargestShift = 64.0;     // beyond it, ascent moves further
+constexpr double kShiftGrowth = 4.0;
+constexpr double kSmallGain = 1e-3;  // of a sweep, in nats: ascent crawls
 
 struct Bound {
     double value = -kInfinity;
     double noise = 0.0;  // what rounding can do to it
 
     bool fell_to(const Bound& after) const { return !(after.value >= value - std::max(noise, after.noise)); }
+    bool rose_to(const Bound& after) const { return after.value > value + std::max(noise, after.noise); }
     // By more than any rounding: a hundred thousand times the noise.
     bool fell_far_to(const Bound& after) const { return !(after.value >= value - 1e5 * std::max(noise, after.noise)); }
 };
@@ -109,7 +114,8 @@ class Run {
         check_limit();
     }
 
-    // One Newton step. False where ascent has to go on: no factorisation, or no step that keeps the bound.
+    // One Newton step, shifted where the curvature is indefinite. False where ascent has to go on: no step that keeps
+    // the bound.
     bool newton() {
         if (!expansion_) {
             expansion_ = model_.expand_at(result_.state, Order::hessian);
@@ -132,11 +138,14 @@ class Run {
                            "the fixed point is not a maximum of the bound: it is flat or a saddle in variable '{}'; "
                            "try other starts, or give that variable a stronger prior",
                            layout_[*failed_variable_].name));
+                return true;
             }
-            return false;
+            if (ascent_gains() || !take_shifted_step(gradient)) return false;
+            check_limit();
+            return true;
         }
         const Vector mean_step = curvature->respond(gradient);
-        const Vector natural_step = gradient + expansion_->hessian.selfadjointView<Eigen::Lower>() * mean_step;
+        const Vector natural_step = gradient + times_hessian(mean_step);
         const double previous_step = std::exchange(result_.step, std::sqrt(std::max(0.0, gradient.dot(mean_step))));
         if (result_.step <= options_.tolerance) {
             converge(std::move(curvature), natural_step);
@@ -148,8 +157,19 @@ class Run {
         return true;
     }
 
-    // The last step is taken, unjudged. But a gradient that is a small difference of large sums is no evidence of an
-    // optimum.
+    // Whether the last sweep got anywhere. While it does, ascent is left to choose among the optima: it goes further
+    // than the nearest.
+    bool ascent_gains() const {
+        const std::vector<double>& trace = result_.trace;
+        return stage_ == "ascent" && trace.size() > 1 && trace.back() - trace[trace.size() - 2] > kSmallGain;
+    }
+
+    Vector times_hessian(const Vector& mean_step) const {
+        return expansion_->hessian.selfadjointView<Eigen::Lower>() * mean_step;
+    }
+
+    // The step that remains is not taken: bound and curvature there would cost another look at the data. But a gradient
+    // that is a small difference of large sums is no evidence of an optimum.
     void converge(std::shared_ptr<const detail::Curvature> curvature, const Vector& natural_step) {
         const Vector& magnitude = expansion_->gradient_magnitude;
         const double rounding = magnitude.size() == 0 ? 0.0
@@ -163,8 +183,8 @@ class Run {
                        rounding));
             return;
         }
-        std::optional<State> last = state_at(layout_, result_.state, result_.state.natural + natural_step);
-        if (last) result_.state = std::move(*last);
+        std::optional<State> next = state_at(layout_, result_.state, result_.state.natural + natural_step);
+        result_.next = next ? std::move(*next) : result_.state;
         result_.curvature = std::move(curvature);
         result_.model_identity = model_.identity();
         finish(Termination::converged, fmt::format("converged: the last step was {:.1e} posterior sds", result_.step));
@@ -172,21 +192,51 @@ class Run {
 
     bool take_step(const Vector& natural_step) {
         double fraction = 1.0;
-        for (int i = 0; i < kHalvings; ++i, fraction *= 0.5) {
+        bool is_first = true;
+        for (int i = 0; i < kCandidates; ++i, fraction *= 0.5) {
             std::optional<State> candidate =
                 state_at(layout_, result_.state, result_.state.natural + fraction * natural_step);
             if (!candidate) continue;
-            Expansion expansion = model_.expand_at(*candidate, Order::hessian);
-            const detail::Entropy candidate_entropy = detail::entropy_of(layout_, *candidate);
-            if (bound_.fell_to(bound_of(expansion, candidate_entropy))) continue;
-            result_.state = std::move(*candidate);
-            ++result_.newton_steps;
-            stage_ = "newton";
-            evaluate(expansion, candidate_entropy);
-            expansion_ = std::move(expansion);
-            return true;
+            const auto keeps = [&](const Bound& after) { return !bound_.fell_to(after); };
+            if (go_to(std::move(*candidate), std::exchange(is_first, false), keeps)) return true;
         }
         return false;
+    }
+
+    // ((1 + s)V⁻¹ − H) Δm = g, with s as large as a positive definite matrix and a rise of the bound need: between
+    // Newton's step and a short one along the natural gradient, Δη = (g + HΔm)/(1 + s).
+    bool take_shifted_step(const Vector& gradient) {
+        int candidates = 0;
+        for (double shift = first_shift_; shift <= kLargestShift && candidates < kCandidates; shift *= kShiftGrowth) {
+            const detail::Curvature shifted(structure_, layout_, result_.state.natural, expansion_->hessian, shift);
+            if (shifted.failed_variable()) continue;
+            const Vector natural_step = (gradient + times_hessian(shifted.respond(gradient))) / (1.0 + shift);
+            const std::optional<State> candidate =
+                state_at(layout_, result_.state, result_.state.natural + natural_step);
+            if (!candidate) continue;
+            const auto rises = [&](const Bound& after) { return bound_.rose_to(after); };
+            if (!go_to(std::move(*candidate), candidates++ == 0, rises)) continue;
+            first_shift_ = std::max(kSmallestShift, shift / (kShiftGrowth * kShiftGrowth));
+            return true;
+        }
+        first_shift_ = kSmallestShift;
+        return false;
+    }
+
+    // Goes there if the bound allows it. The first candidate, which most often is the last, is looked at once for all;
+    // of others the bound is asked first.
+    template <class Allows>
+    bool go_to(State candidate, bool is_first, Allows allows) {
+        Expansion expansion = model_.expand_at(candidate, is_first ? Order::hessian : Order::value);
+        const detail::Entropy candidate_entropy = detail::entropy_of(layout_, candidate);
+        if (!allows(bound_of(expansion, candidate_entropy))) return false;
+        if (!is_first) expansion = model_.expand_at(candidate, Order::hessian);
+        result_.state = std::move(candidate);
+        ++result_.newton_steps;
+        stage_ = "newton";
+        evaluate(expansion, candidate_entropy);
+        expansion_ = std::move(expansion);
+        return true;
     }
 
     // Takes note of the bound at the state of the last iteration.
@@ -254,6 +304,7 @@ class Run {
     bool is_evaluated_ = false;             // whether that is the present one
     std::optional<Expansion> expansion_;    // at the present state, to second order
     std::optional<Index> failed_variable_;  // of the last factorisation
+    double first_shift_ = kSmallestShift;   // to try where the curvature is indefinite
     std::string_view stage_ = "start";
     int stalls_ = 0;
     bool done_ = false;

@@ -33,7 +33,7 @@ std::string figure2(const Options& options) {
     MixtureFitOptions fit_options;
     fit_options.fixed.weights = Vector{{0.5, 0.5}};
     fit_options.fixed.precisions = std::vector<Matrix>(2, Matrix::Ones(1, 1));
-    fit_options.fit.tolerance = 1e-10;
+    fit_options.tolerance = 1e-10;
     const MixtureFit fit = fit_mixture(std::make_shared<TableSource>(x), specification, fit_options);
     const std::vector<std::string> names{"mu[1]", "mu[2]"};
 

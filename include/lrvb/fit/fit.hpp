@@ -20,10 +20,16 @@
 ///     Δm = Σ̂ g,     Δη = (I − HV)⁻¹ g = g + HΔm,
 ///
 /// from the same factorisation that the response uses. F is the judge: a Newton step that would lower it, or leave the
-/// domain of a family, is halved and then given up for more ascent, and so is a point where the factorisation fails.
+/// domain of a family, is halved and then given up for more ascent. Where −∇²F = V⁻¹ − H is not positive definite and
+/// ascent no longer gains, the step is that of a shifted curvature (Levenberg's),
 ///
-/// Converged means: the Newton decrement λ = √(gᵀΣ̂g) is at most the tolerance. By Cauchy–Schwarz |Δm_i| ≤ λ sd_i, so no
-/// mean, nor any linear combination of means, would move by more than λ of its own LRVB standard deviation.
+///     Δm = ((1 + s)V⁻¹ − H)⁻¹ g,     Δη = (g + HΔm)/(1 + s),
+///
+/// with s growing until the matrix is positive definite and F rises; if that takes too much of it, ascent goes on.
+///
+/// Converged means: the Newton decrement λ = √(gᵀΣ̂g) at the state that is returned is at most the tolerance. By
+/// Cauchy–Schwarz |Δm_i| ≤ λ sd_i, so no mean, nor any linear combination of means, would move by more than λ of its
+/// own LRVB standard deviation. Bound, trace, step and curvature are those of that state; the step itself is left.
 namespace lrvb {
 
 namespace detail {
@@ -89,10 +95,14 @@ struct LRVB_EXPORT Optimum {
     /// The bound at the winning start, and after each of its iterations.
     std::vector<double> trace;
     int sweeps = 0;
+    /// Shifted ones among them.
     int newton_steps = 0;
-    /// The Newton decrement: no mean would move by more than this many posterior sds. Infinite where it is not a
-    /// maximum.
+    /// The Newton decrement at the state: no mean would move by more than this many posterior sds. Infinite where it is
+    /// not a maximum.
     double step = 0.0;
+    /// Where it converged, what that step would lead to: of order `step`² from the optimum, but nobody has looked
+    /// there. A start for a fit that goes on, to a smaller tolerance or with more data.
+    State next;
     Termination termination = Termination::iteration_limit;
     /// One sentence: how it ended, and what to do if it did not converge.
     std::string message;

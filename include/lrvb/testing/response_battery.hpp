@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -50,7 +51,8 @@ inline Vector refit_derivative(const std::function<Vector(double)>& refitted_mea
 }
 
 inline Vector refitted(const Model& model, const Optimum& optimum, FitOptions options) {
-    options.tolerance = 1e-11;
+    // As far as rounding lets it go: what a tilt moves may be less than any tolerance.
+    options.tolerance = std::numeric_limits<double>::min();
     options.restarts = 1;
     options.initial = optimum.state;  // with its clamps
     options.starts.clear();

@@ -478,12 +478,19 @@ State MixtureComponents::ordered(const State& state) const {
     std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return first_mean(a) < first_mean(b); });
     State result = state;
     for (Index k = 0; k < components_; ++k) {
+        const Index source = order[static_cast<std::size_t>(k)];
         const std::vector<Index>& to = stacked_of_[static_cast<std::size_t>(k)];
-        const std::vector<Index>& from = stacked_of_[static_cast<std::size_t>(order[static_cast<std::size_t>(k)])];
+        const std::vector<Index>& from = stacked_of_[static_cast<std::size_t>(source)];
         for (std::size_t i = 0; i < to.size(); ++i) {
             if (to[i] < 0) continue;
             result.mean[to[i]] = state.mean[from[i]];
             result.natural[to[i]] = state.natural[from[i]];
+        }
+        const std::vector<Index> variables = variables_of(k);
+        const std::vector<Index> source_variables = variables_of(source);
+        for (std::size_t i = 0; i < variables.size(); ++i) {
+            result.clamped[static_cast<std::size_t>(variables[i])] =
+                state.clamped[static_cast<std::size_t>(source_variables[i])];
         }
     }
     return result;

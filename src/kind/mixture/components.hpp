@@ -72,6 +72,7 @@ class MixtureComponents {
     std::vector<Matrix> row_gradients(const Point& point, const Matrix& directions) const;
 
     Functionals in_data_units(const std::vector<std::string>& names, const RowFormat& format) const;
+    /// Components in ascending order of their first mean, each with all that is its own: means, naturals, clamps.
     State ordered(const State& state) const;
 
   private:

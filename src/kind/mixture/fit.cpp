@@ -66,6 +66,10 @@ std::vector<std::vector<double>> draw_samples(RowSource& source, const MixtureMo
     return samples;
 }
 
+State start_after(const Optimum& optimum) {
+    return optimum.converged() ? optimum.next : optimum.state;
+}
+
 class MixtureFitter {
   public:
     MixtureFitter(const std::shared_ptr<RowSource>& source, const MixtureSpecification& specification,
@@ -76,13 +80,14 @@ class MixtureFitter {
           model_(std::make_shared<MixtureModel>(source, specification)) {}
 
     MixtureFit run() {
+        detail::require_positive("fit_mixture", "tolerance", options_.tolerance);
         detail::require_at_least("fit_mixture", "sample_rows", options_.sample_rows, 1);
-        detail::require_at_least("fit_mixture", "restarts", options_.fit.restarts, 1);
-        detail::require_at_least("fit_mixture", "max_iterations", options_.fit.max_iterations, 1);
+        detail::require_at_least("fit_mixture", "restarts", options_.restarts, 1);
+        detail::require_at_least("fit_mixture", "max_iterations", options_.max_iterations, 1);
         const Index first = std::max(options_.sample_rows, kRowsPerComponent * model_->components());
         const std::vector<Index> sizes = sample_sizes(model_->used_rows(), first);
         std::vector<std::vector<double>> samples =
-            draw_samples(*source_, *model_, specification_.weighted, sizes, options_.fit.seed);
+            draw_samples(*source_, *model_, specification_.weighted, sizes, options_.seed);
         result_.model = model_;
         if (samples.empty()) {
             best_ = tournament(*model_);
@@ -98,7 +103,7 @@ class MixtureFitter {
             options.initial = std::move(best_.state);
             options.first_sweeps = 0;
             Optimum optimum = fit(sample, options);
-            best_.state = std::move(optimum.state);
+            best_.state = start_after(optimum);
             best_.bound = optimum.bound;
         }
         if (cancelled_) {
@@ -121,21 +126,21 @@ class MixtureFitter {
 
     // The caller's progress, told of a fit that is only part of the whole.
     std::function<bool(const Progress&)> progress_of(std::string_view stage, const MixtureModel& model, int restart) {
-        if (!options_.fit.progress) return {};
+        if (!options_.progress) return {};
         return [this, stage, restart, &model](Progress progress) {
             if (!stage.empty()) progress.stage = stage;
             progress.restart = restart;
             progress.passes = model_->passes();
             progress.rows = model.rows();
-            cancelled_ = cancelled_ || !options_.fit.progress(progress);
+            cancelled_ = cancelled_ || !options_.progress(progress);
             return !cancelled_;
         };
     }
 
     FitOptions quick(std::string_view stage, const MixtureModel& model, int restart) {
         FitOptions options;
-        options.tolerance = std::max(options_.fit.tolerance, kSampleTolerance);
-        options.max_iterations = options_.fit.max_iterations;
+        options.tolerance = std::max(options_.tolerance, kSampleTolerance);
+        options.max_iterations = options_.max_iterations;
         options.progress = progress_of(stage, model, restart);
         return options;
     }
@@ -161,7 +166,7 @@ class MixtureFitter {
         // What a row of a sample adds to the bound stands for many, and is known no better.
         const double small_gain = kSmallGain * model.total_weight() / static_cast<double>(model.used_rows());
         try {
-            for (int i = 0; i < sweeps && entrant.sweeps < options_.fit.max_iterations && !cancelled_; ++i) {
+            for (int i = 0; i < sweeps && entrant.sweeps < options_.max_iterations && !cancelled_; ++i) {
                 const double entropy = detail::entropy_of(model.layout(), entrant.state).value;
                 const double before = entrant.bound;
                 entrant.bound = model.sweep(entrant.state).value + entropy;
@@ -179,9 +184,9 @@ class MixtureFitter {
     // best bound wins.
     Entrant tournament(const MixtureModel& model) {
         std::vector<Entrant> entrants;
-        const bool has_rounds = static_cast<std::size_t>(options_.fit.restarts) > kFinalists;
-        for (int r = 0; r < options_.fit.restarts && !cancelled_; ++r) {
-            Random random(options_.fit.seed, static_cast<std::uint64_t>(r));
+        const bool has_rounds = static_cast<std::size_t>(options_.restarts) > kFinalists;
+        for (int r = 0; r < options_.restarts && !cancelled_; ++r) {
+            Random random(options_.seed, static_cast<std::uint64_t>(r));
             entrants.push_back({clamped(model, model.start(random)), -kInfinity, entrants.size(), 0, false});
             if (has_rounds) run(model, kFirstRound, entrants.back());
         }
@@ -202,7 +207,7 @@ class MixtureFitter {
             FitOptions options = quick("tournament", model, static_cast<int>(entrant.number));
             options.initial = std::move(entrant.state);
             Optimum optimum = fit(model, options);
-            entrant.state = std::move(optimum.state);
+            entrant.state = start_after(optimum);
             const bool counts = optimum.converged() || !std::isfinite(entrant.bound);
             entrant.bound = counts ? optimum.bound : std::min(optimum.bound, entrant.bound);
             entrant.converged = optimum.converged();
@@ -266,8 +271,9 @@ class MixtureFitter {
     }
 
     void finish() {
-        FitOptions options = options_.fit;
-        options.restarts = 1;
+        FitOptions options;
+        options.tolerance = options_.tolerance;
+        options.max_iterations = options_.max_iterations;
         options.initial = model_->ordered(best_.state);
         options.first_sweeps = 0;
         options.progress = progress_of({}, *model_, 0);

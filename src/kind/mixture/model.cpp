@@ -12,9 +12,13 @@
 #include <Eigen/Cholesky>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <numbers>
+#include <stdexcept>
+#include <thread>
 
 namespace lrvb {
 
@@ -201,8 +205,34 @@ class MixtureModel::Implementation {
 
     using Point = detail::MixtureComponents::Point;
 
+    // A pass over all rows: while it lasts, no other moves the place that a source which is not resident is read at.
+    class Reading {
+      public:
+        explicit Reading(const Implementation& model) : model_(model) {
+            if (model.source->resident() == nullptr) {
+                if (model.reader == std::this_thread::get_id()) {
+                    throw std::logic_error(
+                        "a pass over a mixture's rows was asked for in the middle of another: let the visitor of "
+                        "ask_rows keep what it is told, and ask the model afterwards");
+                }
+                lock_ = std::unique_lock(model.one_reader);
+                model.reader = std::this_thread::get_id();
+            }
+            ++model.passes;
+        }
+        ~Reading() {
+            if (lock_) model_.reader = std::thread::id();
+        }
+        Reading(const Reading&) = delete;
+        Reading& operator=(const Reading&) = delete;
+
+      private:
+        const Implementation& model_;
+        std::unique_lock<std::mutex> lock_;
+    };
+
     detail::PassSums pass(const detail::MixtureScores& scores, const Matrix& pair_origins) const {
-        ++passes;
+        const Reading reading(*this);
         return detail::mixture_pass(*source, data.rows, data.format, scores, pair_origins,
                                     {specification.threads, specification.skip_below});
     }
@@ -264,7 +294,9 @@ class MixtureModel::Implementation {
     double constant = 0.0;  // of the prior, and of the change of units
     std::vector<PriorDerivative> hyperparameters;
     std::vector<std::string> names;
-    mutable Index passes = 0;
+    mutable std::atomic<Index> passes = 0;
+    mutable std::mutex one_reader;
+    mutable std::atomic<std::thread::id> reader;  // who holds it
     std::uint64_t identity = next_model_identity();
 };
 
@@ -407,7 +439,7 @@ Vector MixtureModel::log_joint(const Matrix& statistics, int threads) const {
         for (detail::MixtureComponents::Component& component : point) component.variance.setZero();
         scores[static_cast<std::size_t>(i)] = self.parts.scores(point);
     });
-    ++self.passes;
+    const Implementation::Reading reading(self);
     const Vector sums = detail::log_sums(*self.source, self.data.rows, self.data.format, scores, threads);
     return (statistics.transpose() * self.natural + sums).array() + self.constant;
 }
@@ -431,7 +463,7 @@ void MixtureModel::ask_rows(const State& state, const Matrix& directions, RowCha
     const Implementation& self = *implementation_;
     detail::require_size("ask_rows", "rows of the directions", directions.rows(), layout().size());
     if (directions.cols() == 0) return;
-    ++self.passes;
+    const Implementation::Reading reading(self);
     const detail::MixtureComponents::Point point = self.parts.point_at(state);
     detail::ask_mixture_rows(*self.source, rows(), self.data.format, self.parts.scores(point),
                              self.parts.row_gradients(point, directions), change, self.specification.threads, visit);

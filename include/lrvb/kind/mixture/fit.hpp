@@ -4,6 +4,8 @@
 #include <lrvb/fit/fit.hpp>
 #include <lrvb/kind/mixture/model.hpp>
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -23,13 +25,16 @@ struct MixtureFixed {
 };
 
 struct MixtureFitOptions {
-    /// Tolerance of the last fit, on all rows; its `restarts` are those of the tournament. Iterations, of each fit and
-    /// of each start, and progress, which can cancel at any time, count from the first start on.
-    FitOptions fit = [] {
-        FitOptions options;
-        options.restarts = 16;
-        return options;
-    }();
+    /// Largest step, in posterior sds, of the converged last fit, on all rows.
+    double tolerance = 1e-8;
+    /// Sweeps and Newton steps together, of each start of the tournament and of each fit.
+    int max_iterations = 10000;
+    /// Starts of the tournament.
+    int restarts = 16;
+    /// Of the starts and of the samples.
+    std::uint64_t seed = 1;
+    /// Called after every iteration from the first start on; returning false cancels.
+    std::function<bool(const Progress&)> progress;
     MixtureFixed fixed;
     /// Rows of the first sample; data no larger than twice that are not sampled.
     Index sample_rows = 8192;

@@ -25,6 +25,12 @@
 ///
 /// Inside, columns are standardised (the model is the same, its prior carried over), so that an offset or a unit cannot
 /// cost digits. All statistics of the layout are in these inner units; `in_data_units` is the door.
+///
+/// Threads: const queries of one model may be asked from several threads at once, and say what they would say alone.
+/// Rows that are resident are read by all of them together. A source that is not has one place that it is read at, so
+/// queries that pass over it wait for each other; `ask_rows` does from its first row to its last, so its visitor must
+/// not ask the same model for a pass (std::logic_error). The source itself belongs to its model: two models with one
+/// source that is not resident, or the caller's own reading of it, are the caller's to keep apart.
 namespace lrvb {
 
 enum class MixtureCovariance { full, diagonal };
@@ -120,7 +126,10 @@ class LRVB_EXPORT MixtureModel final : public RowModel {
     /// there, so that no number overflows.
     Prediction predict(const State& state, const Matrix& rows) const;
 
-    /// The state with components in ascending order of their first mean.
+    /// The state with components in ascending order of their first mean, held or not; those with equal ones stay in
+    /// their order. A component takes all that is its own along: its entry of the weights, and what of it is clamped.
+    /// So what `location(0, 0)` held may be at `location(2, 0)` afterwards: handles name places, and `State::clamped`
+    /// says which are held.
     State ordered(const State& state) const;
 
   private:
