@@ -2,11 +2,14 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
-import {Mixture} from '../../src/report/web/mixture.js';
+import {MixtureKind} from '../../src/kind/mixture/web/kind.js';
+import {Mixture} from '../../src/kind/mixture/web/mixture.js';
+import {RegressionKind} from '../../src/kind/regression/web/kind.js';
+import {Regression} from '../../src/kind/regression/web/regression.js';
+import {AnyKind} from '../../src/report/web/any_kind.js';
 import {decode, fixed, listed, normalQuantile, rounded, sentence, significant, typed} from '../../src/report/web/numbers.js';
 import {harmless} from '../../src/report/web/names.js';
-import {Posterior, noChange, partsOf} from '../../src/report/web/posterior.js';
-import {Regression} from '../../src/report/web/regression.js';
+import {Posterior, groupsOf, noChange} from '../../src/report/web/posterior.js';
 import {asCsv, asMarkdown, compare} from '../../src/report/web/table.js';
 import {doubts} from '../../src/report/web/trust.js';
 
@@ -19,12 +22,12 @@ const close = (a, b, tolerance) => assert.ok(Math.abs(a - b) <= tolerance, `${a}
 // Two components, some of whose variables hang together.
 function contents() {
   const variables = [
-    {name: 'pi[1]', mean: 0.4, sd: 0.03},
-    {name: 'pi[2]', mean: 0.6, sd: 0.03},
-    {name: 'mu[1]', mean: -1, sd: 0.1},
-    {name: 'mu[2]', mean: 2, sd: 0.08},
-    {name: 'sigma[1]', mean: 0.7, sd: 0.06},
-    {name: 'sigma[2]', mean: 1.1, sd: 0.05},
+    {name: 'pi[1]', group: 'pi', indices: [1], mean: 0.4, sd: 0.03},
+    {name: 'pi[2]', group: 'pi', indices: [2], mean: 0.6, sd: 0.03},
+    {name: 'mu[1]', group: 'mu', indices: [1], mean: -1, sd: 0.1},
+    {name: 'mu[2]', group: 'mu', indices: [2], mean: 2, sd: 0.08},
+    {name: 'sigma[1]', group: 'sigma', indices: [1], mean: 0.7, sd: 0.06},
+    {name: 'sigma[2]', group: 'sigma', indices: [2], mean: 1.1, sd: 0.05},
   ];
   const size = variables.length;
   const correlations = triangle(size, (i, j) => {
@@ -33,7 +36,14 @@ function contents() {
     return 0.05 * (((i + 1) * (j + 1)) % 4);
   });
   return {
-    model: {kind: 'mixture', components: 2, columns: ['x'], covariance: 'univariate'},
+    kind: 'mixture',
+    model: {
+      components: 2,
+      columns: ['x'],
+      covariance: 'univariate',
+      fixed: [],
+      parts: {pi: [0.4, 0.6], mu: [[-1], [2]], sigma: [[[0.49]], [[1.21]]]},
+    },
     variables,
     correlated: variables.map((_, v) => v),
     correlations,
@@ -42,7 +52,6 @@ function contents() {
       {name: 'rate', value: 0.1, trusted_low: 0.05, trusted_high: 0.2},
     ],
     sensitivities: base64(Array.from({length: size * 2}, (_, i) => 0.01 * (i + 1))),
-    components: {pi: [0.4, 0.6], mu: [[-1], [2]], sigma: [[[0.49]], [[1.21]]]},
     rows: {
       inputs: ['x'],
       all: true,
@@ -90,10 +99,17 @@ test('normal quantiles', () => {
   close(normalQuantile(0.025), -1.959963984540054, 1e-12);
 });
 
-test('names come apart', () => {
-  assert.deepEqual(partsOf('Sigma[2,1,3]'), {kind: 'Sigma', index: '2,1,3', indices: [2, 1, 3]});
-  assert.equal(partsOf('beta[a[b]]').index, 'a[b]');
-  assert.equal(partsOf('intercept').kind, 'intercept');
+test('variables come in their groups, in order', () => {
+  const variables = ['b', 'a', 'b', 'c'].map((group) => ({group}));
+  assert.deepEqual(groupsOf(variables), [
+    ['b', [0, 2]],
+    ['a', [1]],
+    ['c', [3]],
+  ]);
+  assert.deepEqual(groupsOf(variables, [3, 2]), [
+    ['c', [3]],
+    ['b', [2]],
+  ]);
 });
 
 test('shifts add up: priors, a dropped row, one counted twice and moved', () => {
@@ -148,25 +164,27 @@ test('the band is the delta method: its gradient is that of the density', () => 
 
 test('the same of a covariance matrix', () => {
   const own = contents();
-  own.model = {kind: 'mixture', components: 1, columns: ['x', 'y'], covariance: 'full'};
-  own.variables = ['mu[1,1]', 'mu[1,2]', 'Sigma[1,1,1]', 'Sigma[1,1,2]', 'Sigma[1,2,2]'].map((name, v) => ({
-    name,
+  own.variables = [
+    ['mu', 1, 1],
+    ['mu', 1, 2],
+    ['Sigma', 1, 1, 1],
+    ['Sigma', 1, 1, 2],
+    ['Sigma', 1, 2, 2],
+  ].map(([group, ...indices], v) => ({
+    name: `variable ${v}`,
+    group,
+    indices,
     mean: [1, -2, 0.8, 0.3, 1.4][v],
     sd: 0.02 * (v + 1),
   }));
   own.correlated = [0, 1, 2, 3, 4];
   own.correlations = triangle(5, (i, j) => (i === j ? 1 : 0.1));
   own.sensitivities = base64(Array(10).fill(0));
-  own.components = {
-    pi: [1],
-    mu: [[0, 0]],
-    sigma: [
-      [
-        [1, 0],
-        [0, 1],
-      ],
-    ],
-  };
+  const identity = [
+    [1, 0],
+    [0, 1],
+  ];
+  own.model = {components: 1, columns: ['x', 'y'], covariance: 'full', parts: {pi: [1], mu: [[0, 0]], sigma: [identity]}};
   own.rows = null;
   const posterior = new Posterior(own);
   const mixture = new Mixture(own, posterior);
@@ -213,12 +231,13 @@ test('the same of a covariance matrix', () => {
 
 test('a regression line, its band, and what is left for it', () => {
   const own = {
-    model: {kind: 'regression', response: 'y', slopes: ['a', 'b'], centre: [10, -1]},
+    kind: 'regression',
+    model: {response: 'y', slopes: ['a', 'b'], centre: [10, -1]},
     variables: [
-      ['intercept', 3],
-      ['beta[a]', 0.5],
-      ['beta[b]', -2],
-    ].map(([name, mean], v) => ({name, mean, sd: [2, 0.2, 0.3][v]})),
+      ['intercept', [], 3],
+      ['beta', ['a'], 0.5],
+      ['beta', ['b'], -2],
+    ].map(([group, indices, mean], v) => ({name: `variable ${v}`, group, indices, mean, sd: [2, 0.2, 0.3][v]})),
     correlated: [0, 1, 2],
     correlations: base64([1, -0.9, 0.1, 1, 0, 1]),
     rows: {
@@ -248,7 +267,7 @@ test('a regression line, its band, and what is left for it', () => {
 test('small changes are trusted; large shifts, far priors and long steps are not', () => {
   const own = contents();
   const posterior = new Posterior(own);
-  const mixture = new Mixture(own, posterior);
+  const mixture = new MixtureKind(own, posterior);
   const reasons = (edit) => {
     const change = noChange();
     edit(change);

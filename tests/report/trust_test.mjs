@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {after, before, test} from 'node:test';
 
-import {Mixture} from '../../src/report/web/mixture.js';
+import {MixtureKind} from '../../src/kind/mixture/web/kind.js';
+import {RegressionKind} from '../../src/kind/regression/web/kind.js';
 import {Posterior, noChange} from '../../src/report/web/posterior.js';
-import {Regression} from '../../src/report/web/regression.js';
 import {doubts} from '../../src/report/web/trust.js';
 import {Folder} from './program.mjs';
 
@@ -21,7 +21,7 @@ before(() => {
   folder = new Folder();
   contents = contentsOf(folder.report(['mixture', 'old_faithful.csv', '--prior', 'paper', ...FIT], 'old_faithful.csv'));
   posterior = new Posterior(contents);
-  mixture = new Mixture(contents, posterior);
+  mixture = new MixtureKind(contents, posterior);
 });
 after(() => folder?.remove());
 
@@ -145,7 +145,7 @@ test('several rows at once, whichever way they pull', () => {
 function regressionCases(name, data, ...columns) {
   const own = contentsOf(folder.report(['regression', data, ...columns, '--check', 'never'], data, name));
   const line = new Posterior(own);
-  const regression = new Regression(own, line);
+  const regression = new RegressionKind(own, line);
   const refits = folder
     .lrvb('influence', `${name}.json`, data, '--variables', 'intercept,beta,sigma', '--top', String(own.data.rows), '--refit')
     .split('\n')
