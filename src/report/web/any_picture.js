@@ -8,6 +8,11 @@ const ROW = -1; // the number of the row
 const COUNT = -2; // how many rows
 const DISTANCE = -3; // how far all means move without the row
 
+const ENTRIES = [
+  ['rows', 'dot', 'var(--muted)'],
+  ['chosen or changed', 'dot', 'var(--accent)'],
+];
+
 /**
  * The data of a model of which nothing else is known: one column as a histogram, or the rows by two of their values,
  * their number, and how far dropping each would move the answer. A movable picture has rows to click and drag.
@@ -20,6 +25,7 @@ export class AnyPicture {
     this.movable = movable && posterior.rows !== null;
     [this.x, this.y] = this.first();
     this.marks = posterior.rows ? new RowMarks(posterior, {onSelect, onDrag}) : null;
+    this.captions = {histogram: element('span'), scatter: element('span')};
     this.histogram = this.columns.some(({histogram}) => histogram) ? this.histogramPlot(prefix) : null;
     this.scatter = posterior.rows ? this.scatterPlot(prefix) : null;
     this.holder = element('div', {class: 'pictures'});
@@ -97,7 +103,7 @@ export class AnyPicture {
   histogramPlot(prefix) {
     const plot = new Plot({
       id: `${prefix}-histogram`,
-      caption: `The rows${this.movable ? ', and those that can be changed' : ''}`,
+      caption: this.captions.histogram,
       description: 'Histogram of one column of the data: how many rows have which values',
       spec: {
         height: 280,
@@ -116,6 +122,7 @@ export class AnyPicture {
     const {name, histogram, input} = this.columns[this.x];
     const bins = barsOf(histogram);
     const hasRows = this.movable && input >= 0;
+    this.captions.histogram.textContent = `The rows, by ${name}${hasRows ? ', and those that can be changed' : ''}`;
     this.histogram.show(
       {bins, ...(hasRows ? this.rowsIfChanged() : {rows: []})},
       {
@@ -133,9 +140,9 @@ export class AnyPicture {
   scatterPlot(prefix) {
     const plot = new Plot({
       id: `${prefix}-rows`,
-      caption: `The rows${this.movable ? ', as they are changed' : ''}`,
+      caption: this.captions.scatter,
       description: 'Scatter of the rows by two numbers that are chosen above it',
-      extra: this.movable ? [legend([['rows', 'dot', 'var(--muted)'], ['chosen or changed', 'dot', 'var(--accent)']])] : [],
+      extra: this.movable ? [legend(ENTRIES)] : [],
       spec: {
         height: 340,
         signals: [domainSignal('x'), domainSignal('y'), {name: 'across', value: ''}, {name: 'up', value: ''}],
@@ -151,6 +158,7 @@ export class AnyPicture {
 
   drawScatter() {
     const {posterior} = this;
+    this.captions.scatter.textContent = this.scatterCaption();
     // The axes stand still while a row is dragged.
     const along = (axis) => extent(posterior.rows.row.map((_, n) => this.place(axis, n, (i) => posterior.value(n, i))));
     this.scatter.show(this.rowsIfChanged(), {
@@ -161,6 +169,13 @@ export class AnyPicture {
     });
   }
 
+  scatterCaption() {
+    const after = this.movable ? ', as changed' : '';
+    const by = this.x === ROW ? 'in order' : `by ${this.titleOf(this.x)}`;
+    if (this.y === DISTANCE) return `What dropping each of the rows does, ${by}${after}`;
+    return `The rows, ${by}${this.x === ROW ? ', by' : ' and'} ${this.titleOf(this.y)}${after}`;
+  }
+
   // --- both -----------------------------------------------------------------------------------------------------
 
   get cursor() {
@@ -169,7 +184,7 @@ export class AnyPicture {
 
   titleOf(axis) {
     if (axis === ROW) return 'the row';
-    return axis === DISTANCE ? 'distance that dropping it moves the means by, in posterior sds' : this.columns[axis].name;
+    return axis === DISTANCE ? 'distance without it, in posterior sds' : this.columns[axis].name;
   }
 
   /** Where a row lies along an axis, with its values as they now are. */

@@ -53,7 +53,7 @@ export class MoveIt {
         {},
         `What would the answer be under another prior, or without that row? The first order says, at once. ${this.kind.movedWords}`,
       ),
-      this.kind.caution && element('p', {class: 'note'}, this.kind.caution),
+      this.kind.caution !== '' && element('p', {class: 'note'}, this.kind.caution),
       element(
         'div',
         {class: 'move'},

@@ -49,7 +49,12 @@ export class RowPanel {
       'fieldset',
       {id: 'row-panel'},
       element('legend', {}, 'A row'),
-      element('p', {class: 'hint'}, posterior.rowsMove ? 'Click a point and drag it' : 'Click a point', ', or choose its number. ', posterior.note),
+      element(
+        'p',
+        {class: 'hint'},
+        `Click a point${posterior.rowsMove ? ' and drag it' : ''}, or choose its number. `,
+        posterior.note,
+      ),
       element('div', {class: 'choices'}, element('label', {class: 'choice'}, element('span', {}, 'Row'), this.number), this.said),
       this.controls,
     );

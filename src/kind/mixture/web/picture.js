@@ -2,7 +2,20 @@ import {colourOf, dashOf} from '../../../report/web/colours.js';
 import {choice, element, legend} from '../../../report/web/dom.js';
 import {IN_STRIP, bars, barsOf, endsOf} from '../../../report/web/histogram.js';
 import {decode, grouped, normalQuantile, percent, significant} from '../../../report/web/numbers.js';
-import {Plot, across, area, curve, curves, dataSets, domainSignal, dots, extent, linear, mark, up} from '../../../report/web/plot.js';
+import {
+  Plot,
+  across,
+  area,
+  curve,
+  curves,
+  dataSets,
+  domainSignal,
+  dots,
+  extent,
+  linear,
+  mark,
+  up,
+} from '../../../report/web/plot.js';
 import {RowMarks} from '../../../report/web/row_marks.js';
 import {Mixture} from './mixture.js';
 
