@@ -50,19 +50,28 @@ std::string covariance_name(const MixtureRecord& mixture) {
     return mixture.covariance == MixtureCovariance::full ? "full" : "diagonal";
 }
 
+Json parts_of(const FitFile& fit) {
+    const detail::MixtureMeans means = detail::mixture_means(fit);
+    Json json;
+    json["pi"] = numbers(means.weights);
+    json["mu"] = matrix(means.locations);
+    json["sigma"] = Json::array();
+    for (const Matrix& covariance : means.covariances) json["sigma"].push_back(matrix(covariance));
+    return json;
+}
+
 Json model_of(const FitFile& fit) {
     Json json;
     if (const auto* mixture = std::get_if<MixtureRecord>(&fit.model)) {
-        json["kind"] = "mixture";
         json["components"] = mixture->components;
         json["covariance"] = covariance_name(*mixture);
         json["columns"] = fit.data.columns;
         json["prior"] = mixture->prior_name;
         json["fixed"] = mixture->fixed;
+        json["parts"] = parts_of(fit);
         return json;
     }
     const auto& regression = std::get<RegressionRecord>(fit.model);
-    json["kind"] = "regression";
     json["response"] = regression.response;
     json["intercept"] = regression.coefficients.intercept;
     json["slopes"] = design_names(regression.terms);
@@ -84,6 +93,15 @@ std::string title_of(const FitFile& fit) {
     }
     if (count > kMostNames) title += fmt::format(" and {} more", count - kMostNames);
     return title;
+}
+
+// For a page that knows nothing of the kind.
+std::string description_of(const FitFile& fit) {
+    if (const auto* regression = std::get_if<RegressionRecord>(&fit.model)) {
+        return fmt::format("A linear regression of {}", regression->response);
+    }
+    const Index components = std::get<MixtureRecord>(fit.model).components;
+    return components == 1 ? "A single normal" : fmt::format("A mixture of {} normals", components);
 }
 
 Json data_of(const DataRecord& data) {
@@ -131,13 +149,57 @@ Json check_of(const std::optional<Comparison>& comparison) {
     return json;
 }
 
+std::string group_of(const std::string& name) {
+    return name.substr(0, name.find('['));
+}
+
+// What a variable is: its group, its indices, a word for its role, and the title of those that share its unit. From its
+// name, as long as the posterior does not say it.
+Json meaning_of(const FitFile& fit, const std::string& name) {
+    const std::string group = group_of(name);
+    const bool is_indexed = group.size() < name.size();
+    const std::string within = is_indexed ? name.substr(group.size() + 1, name.size() - group.size() - 2) : "";
+    Json json;
+    json["group"] = group;
+    json["indices"] = Json::array();
+    if (!std::holds_alternative<MixtureRecord>(fit.model)) {
+        if (is_indexed) json["indices"].push_back(within);
+        json["role"] = group == "sigma" ? "scale" : "coefficient";
+        json["panel"] = name;
+        return json;
+    }
+    std::vector<std::size_t> indices;
+    for (std::size_t from = 0; from < within.size();) {
+        const std::size_t to = std::min(within.find(',', from), within.size());
+        indices.push_back(std::stoul(within.substr(from, to - from)));
+        from = to + 1;
+    }
+    json["indices"] = indices;
+    if (group == "pi") {
+        json["role"] = "weight";
+        json["panel"] = "pi, the weights";
+        return json;
+    }
+    json["role"] = group == "mu"                ? "location"
+                   : group == "sigma"           ? "scale"
+                   : is_off_diagonal(fit, name) ? "off_diagonal"
+                                                : "covariance";
+    const std::size_t first = indices.size() > 1 ? indices[1] : 1;
+    json["panel"] = fmt::format("{}, of {}", group, fit.data.columns[first - 1]);
+    if (indices.size() > 2 && indices[2] != first) {
+        json["panel"] =
+            fmt::format("{}, of {} and {}", group, fit.data.columns[first - 1], fit.data.columns[indices[2] - 1]);
+    }
+    return json;
+}
+
 Json variables_of(const Gathered& gathered) {
     const std::vector<Index>& chosen = gathered.selection.variables;
     const std::vector<Posterior::Row> rows = gathered.fit.posterior.summary(chosen, kLevel);
     Json list = Json::array();
     for (std::size_t v = 0; v < rows.size(); ++v) {
         const Posterior::Row& row = rows[v];
-        Json json;
+        Json json = meaning_of(gathered.fit, row.name);
         json["name"] = row.name;
         json["mean"] = number(row.mean);
         json["sd"] = number(row.sd);
@@ -182,7 +244,10 @@ Json priors_of(const Gathered& gathered) {
     for (std::size_t h = 0; h < gathered.priors.size(); ++h) {
         const PriorRange& range = gathered.priors[h];
         Json json;
-        json["name"] = gathered.fit.posterior.hyperparameters[static_cast<std::size_t>(gathered.selection.priors[h])];
+        const auto at = static_cast<std::size_t>(gathered.selection.priors[h]);
+        const std::string& name = gathered.fit.posterior.hyperparameters[at];
+        json["name"] = name;
+        json["group"] = group_of(name);
         json["kind"] = range.kind;
         json["value"] = number(range.value);
         json["least"] = number(range.least);
@@ -214,21 +279,12 @@ Matrix sensitivities_of(const Gathered& gathered) {
     return result;
 }
 
-Json components_of(const FitFile& fit) {
-    if (!std::holds_alternative<MixtureRecord>(fit.model)) return {};
-    const detail::MixtureMeans means = detail::mixture_means(fit);
-    Json json;
-    json["pi"] = numbers(means.weights);
-    json["mu"] = matrix(means.locations);
-    json["sigma"] = Json::array();
-    for (const Matrix& covariance : means.covariances) json["sigma"].push_back(matrix(covariance));
-    return json;
-}
-
-Json histograms_of(const DataPicture& picture) {
+Json histograms_of(const DataPicture& picture, const std::vector<std::string>& columns) {
     Json list = Json::array();
-    for (const Histogram& histogram : picture.histograms) {
+    for (std::size_t p = 0; p < picture.histograms.size(); ++p) {
+        const Histogram& histogram = picture.histograms[p];
         Json json;
+        json["name"] = columns[p];
         json["start"] = histogram.axis().start;
         json["step"] = histogram.axis().step;
         json["counts"] = Json::array();
@@ -267,6 +323,17 @@ Json pairs_of(const DataPicture& picture) {
         entry["cells"] = cells_of(pair);
         json["bins"].push_back(std::move(entry));
     }
+    return json;
+}
+
+Json picture_of(const Gathered& gathered) {
+    if (!gathered.picture) return {};
+    const DataPicture& picture = *gathered.picture;
+    const bool has_points = picture.points.size() > 0 && !(gathered.rows && gathered.rows->all);
+    Json json;
+    json["histograms"] = histograms_of(picture, gathered.fit.data.columns);
+    json["pairs"] = pairs_of(picture);
+    json["points"] = has_points ? Json{{"values", single_precision(picture.points)}} : Json();
     return json;
 }
 
@@ -331,6 +398,10 @@ Json contents_of(const Gathered& gathered) {
     json["program"] = LRVB_VERSION;
     json["title"] = gathered.title.empty() ? title_of(fit) : gathered.title;
     json["fit_file"] = file_name(gathered.fit_name);
+    const auto* mixture = std::get_if<MixtureRecord>(&fit.model);
+    json["kind"] = mixture ? "mixture" : "regression";
+    json["description"] = description_of(fit);
+    json["prior"] = mixture ? mixture->prior_name : std::get<RegressionRecord>(fit.model).prior_name;
     json["model"] = model_of(fit);
     json["data"] = data_of(fit.data);
     json["outcome"] = outcome_of(fit);
@@ -346,12 +417,7 @@ Json contents_of(const Gathered& gathered) {
     json["priors"] = priors_of(gathered);
     json["priors_left_out"] = gathered.selection.priors_left_out;
     if (has_response) json["sensitivities"] = double_precision(sensitivities_of(gathered));
-    json["components"] = components_of(fit);
-    const DataPicture picture = gathered.picture.value_or(DataPicture{});
-    json["histograms"] = picture.histograms.empty() ? Json() : histograms_of(picture);
-    json["pairs"] = pairs_of(picture);
-    const bool has_points = picture.points.size() > 0 && !(gathered.rows && gathered.rows->all);
-    json["points"] = has_points ? Json{{"values", single_precision(picture.points)}} : Json();
+    json["picture"] = picture_of(gathered);
     json["rows"] = rows_of(gathered);
     return json;
 }

@@ -2,13 +2,17 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
-import {Mixture} from '../../src/report/web/mixture.js';
+import {MixtureKind} from '../../src/kind/mixture/web/kind.js';
+import {Mixture} from '../../src/kind/mixture/web/mixture.js';
+import {RegressionKind} from '../../src/kind/regression/web/kind.js';
+import {Regression} from '../../src/kind/regression/web/regression.js';
+import {AnyKind} from '../../src/report/web/any_kind.js';
 import {decode, fixed, listed, normalQuantile, rounded, sentence, significant, typed} from '../../src/report/web/numbers.js';
 import {harmless} from '../../src/report/web/names.js';
-import {Posterior, noChange, partsOf} from '../../src/report/web/posterior.js';
-import {Regression} from '../../src/report/web/regression.js';
+import {Posterior, groupsOf, noChange} from '../../src/report/web/posterior.js';
 import {asCsv, asMarkdown, compare} from '../../src/report/web/table.js';
 import {doubts} from '../../src/report/web/trust.js';
+import {RATE, SHAPE, countContents, countPosterior, countRows} from './counts.mjs';
 
 const base64 = (numbers, Type = Float64Array) => Buffer.from(Type.from(numbers).buffer).toString('base64');
 // The upper triangle of a matrix, row by row.
@@ -19,12 +23,12 @@ const close = (a, b, tolerance) => assert.ok(Math.abs(a - b) <= tolerance, `${a}
 // Two components, some of whose variables hang together.
 function contents() {
   const variables = [
-    {name: 'pi[1]', mean: 0.4, sd: 0.03},
-    {name: 'pi[2]', mean: 0.6, sd: 0.03},
-    {name: 'mu[1]', mean: -1, sd: 0.1},
-    {name: 'mu[2]', mean: 2, sd: 0.08},
-    {name: 'sigma[1]', mean: 0.7, sd: 0.06},
-    {name: 'sigma[2]', mean: 1.1, sd: 0.05},
+    {name: 'pi[1]', group: 'pi', indices: [1], mean: 0.4, sd: 0.03},
+    {name: 'pi[2]', group: 'pi', indices: [2], mean: 0.6, sd: 0.03},
+    {name: 'mu[1]', group: 'mu', indices: [1], mean: -1, sd: 0.1},
+    {name: 'mu[2]', group: 'mu', indices: [2], mean: 2, sd: 0.08},
+    {name: 'sigma[1]', group: 'sigma', indices: [1], mean: 0.7, sd: 0.06},
+    {name: 'sigma[2]', group: 'sigma', indices: [2], mean: 1.1, sd: 0.05},
   ];
   const size = variables.length;
   const correlations = triangle(size, (i, j) => {
@@ -33,7 +37,14 @@ function contents() {
     return 0.05 * (((i + 1) * (j + 1)) % 4);
   });
   return {
-    model: {kind: 'mixture', components: 2, columns: ['x'], covariance: 'univariate'},
+    kind: 'mixture',
+    model: {
+      components: 2,
+      columns: ['x'],
+      covariance: 'univariate',
+      fixed: [],
+      parts: {pi: [0.4, 0.6], mu: [[-1], [2]], sigma: [[[0.49]], [[1.21]]]},
+    },
     variables,
     correlated: variables.map((_, v) => v),
     correlations,
@@ -42,7 +53,6 @@ function contents() {
       {name: 'rate', value: 0.1, trusted_low: 0.05, trusted_high: 0.2},
     ],
     sensitivities: base64(Array.from({length: size * 2}, (_, i) => 0.01 * (i + 1))),
-    components: {pi: [0.4, 0.6], mu: [[-1], [2]], sigma: [[[0.49]], [[1.21]]]},
     rows: {
       inputs: ['x'],
       all: true,
@@ -90,10 +100,17 @@ test('normal quantiles', () => {
   close(normalQuantile(0.025), -1.959963984540054, 1e-12);
 });
 
-test('names come apart', () => {
-  assert.deepEqual(partsOf('Sigma[2,1,3]'), {kind: 'Sigma', index: '2,1,3', indices: [2, 1, 3]});
-  assert.equal(partsOf('beta[a[b]]').index, 'a[b]');
-  assert.equal(partsOf('intercept').kind, 'intercept');
+test('variables come in their groups, in order', () => {
+  const variables = ['b', 'a', 'b', 'c'].map((group) => ({group}));
+  assert.deepEqual(groupsOf(variables), [
+    ['b', [0, 2]],
+    ['a', [1]],
+    ['c', [3]],
+  ]);
+  assert.deepEqual(groupsOf(variables, [3, 2]), [
+    ['c', [3]],
+    ['b', [2]],
+  ]);
 });
 
 test('shifts add up: priors, a dropped row, one counted twice and moved', () => {
@@ -148,25 +165,27 @@ test('the band is the delta method: its gradient is that of the density', () => 
 
 test('the same of a covariance matrix', () => {
   const own = contents();
-  own.model = {kind: 'mixture', components: 1, columns: ['x', 'y'], covariance: 'full'};
-  own.variables = ['mu[1,1]', 'mu[1,2]', 'Sigma[1,1,1]', 'Sigma[1,1,2]', 'Sigma[1,2,2]'].map((name, v) => ({
-    name,
+  own.variables = [
+    ['mu', 1, 1],
+    ['mu', 1, 2],
+    ['Sigma', 1, 1, 1],
+    ['Sigma', 1, 1, 2],
+    ['Sigma', 1, 2, 2],
+  ].map(([group, ...indices], v) => ({
+    name: `variable ${v}`,
+    group,
+    indices,
     mean: [1, -2, 0.8, 0.3, 1.4][v],
     sd: 0.02 * (v + 1),
   }));
   own.correlated = [0, 1, 2, 3, 4];
   own.correlations = triangle(5, (i, j) => (i === j ? 1 : 0.1));
   own.sensitivities = base64(Array(10).fill(0));
-  own.components = {
-    pi: [1],
-    mu: [[0, 0]],
-    sigma: [
-      [
-        [1, 0],
-        [0, 1],
-      ],
-    ],
-  };
+  const identity = [
+    [1, 0],
+    [0, 1],
+  ];
+  own.model = {components: 1, columns: ['x', 'y'], covariance: 'full', parts: {pi: [1], mu: [[0, 0]], sigma: [identity]}};
   own.rows = null;
   const posterior = new Posterior(own);
   const mixture = new Mixture(own, posterior);
@@ -213,12 +232,13 @@ test('the same of a covariance matrix', () => {
 
 test('a regression line, its band, and what is left for it', () => {
   const own = {
-    model: {kind: 'regression', response: 'y', slopes: ['a', 'b'], centre: [10, -1]},
+    kind: 'regression',
+    model: {response: 'y', slopes: ['a', 'b'], centre: [10, -1]},
     variables: [
-      ['intercept', 3],
-      ['beta[a]', 0.5],
-      ['beta[b]', -2],
-    ].map(([name, mean], v) => ({name, mean, sd: [2, 0.2, 0.3][v]})),
+      ['intercept', [], 3],
+      ['beta', ['a'], 0.5],
+      ['beta', ['b'], -2],
+    ].map(([group, indices, mean], v) => ({name: `variable ${v}`, group, indices, mean, sd: [2, 0.2, 0.3][v]})),
     correlated: [0, 1, 2],
     correlations: base64([1, -0.9, 0.1, 1, 0, 1]),
     rows: {
@@ -248,7 +268,7 @@ test('a regression line, its band, and what is left for it', () => {
 test('small changes are trusted; large shifts, far priors and long steps are not', () => {
   const own = contents();
   const posterior = new Posterior(own);
-  const mixture = new Mixture(own, posterior);
+  const mixture = new MixtureKind(own, posterior);
   const reasons = (edit) => {
     const change = noChange();
     edit(change);
@@ -269,6 +289,140 @@ test('small changes are trusted; large shifts, far priors and long steps are not
     reasons((change) => change.rows.set(1, {times: 0, values: [-50]})),
     [],
   );
+});
+
+const WEIGHTS_ONLY = {};
+const WITH_AN_INPUT = {inputs: ['exposure'], moves: true};
+const anyKind = (options) => {
+  const own = countContents(options);
+  return new AnyKind(own, new Posterior(own));
+};
+
+test('mixtures and regressions say what was fitted to what', () => {
+  const said = (kind) => kind.lead((text) => `«${text}»`, ['9 rows']).join('');
+  const mixture = contents();
+  mixture.model.fixed = ['weights', 'means'];
+  mixture.model.covariance = 'full';
+  assert.equal(
+    said(new MixtureKind(mixture, new Posterior(mixture))),
+    'A mixture of 2 normals with full covariances, fitted to «x» of 9 rows. The weights and means were held fixed.',
+  );
+  const regression = {
+    kind: 'regression',
+    model: {response: 'y', slopes: ['a', 'b'], centre: [0, 0], intercept: false},
+    variables: [],
+  };
+  assert.equal(
+    said(new RegressionKind(regression, new Posterior(regression))),
+    'A linear regression of «y» on «a, b», without an intercept, fitted to 9 rows.',
+  );
+});
+
+test('a kind without words of its own is described by its contents', () => {
+  const said = (description) => {
+    const own = {...countContents(WEIGHTS_ONLY), description};
+    return new AnyKind(own, new Posterior(own)).lead((text) => `«${text}»`, ['9 rows of ', 'x.csv']).join('');
+  };
+  assert.equal(said('Counts with a Gamma rate.'), '«Counts with a Gamma rate», fitted to 9 rows of x.csv.');
+  assert.equal(said(undefined), 'A model fitted to 9 rows of x.csv.');
+});
+
+test('a kind without rules of its own has a picture of whatever data there are', () => {
+  assert.equal(anyKind({data: false}).hasPicture, false);
+  assert.deepEqual([anyKind(WEIGHTS_ONLY).hasPicture, anyKind(WEIGHTS_ONLY).dataTitle], [true, 'The rows']);
+  assert.equal(anyKind(WITH_AN_INPUT).dataTitle, 'The data');
+});
+
+test('leverage of any kind: a group by each input, in as many pieces as there are colours', () => {
+  const both = anyKind({inputs: ['count', 'exposure'], moves: true}).views();
+  assert.deepEqual(
+    both.map(({title, across, series}) => [title, across, series.map(({v, input}) => [v, input])]),
+    [
+      ['rate, by count', 'count', [0, 1, 2].map((v) => [v, 0])],
+      ['rate, by exposure', 'exposure', [0, 1, 2].map((v) => [v, 1])],
+    ],
+  );
+  const kind = anyKind({...WITH_AN_INPUT, groups: 9});
+  const views = kind.views();
+  assert.deepEqual(
+    views.map(({title}) => title),
+    ['rate[1] \u2026 rate[7]', 'rate[8] \u2026 rate[9]'],
+  );
+  assert.equal(views[1].series[1].place(4), kind.posterior.value(4, 0));
+  const [rows] = anyKind(WEIGHTS_ONLY).views();
+  assert.deepEqual([rows.title, rows.across, rows.series[0].place(4)], ['rate', 'the row', 5]);
+});
+
+test('correlations of any kind: those alone in their group are shown together', () => {
+  assert.deepEqual(anyKind(WEIGHTS_ONLY).blocks(), []);
+  const own = countContents(WEIGHTS_ONLY);
+  own.variables.forEach((variable, v) => (variable.group = `alone ${v}`));
+  assert.deepEqual(
+    new AnyKind(own, new Posterior(own)).blocks().map(({variables}) => variables),
+    [[0, 1, 2]],
+  );
+});
+
+test('a mixture shows the correlations of each component', () => {
+  const own = contents();
+  assert.deepEqual(new MixtureKind(own, new Posterior(own)).blocks(), [
+    {title: 'component 1', variables: [0, 2, 4]},
+    {title: 'component 2', variables: [1, 3, 5]},
+  ]);
+});
+
+test('rows without values to move are dropped and counted twice all the same', () => {
+  const {posterior} = anyKind(WEIGHTS_ONLY);
+  assert.equal(posterior.rowsMove, false);
+  assert.equal(anyKind({inputs: ['exposure']}).posterior.rowsMove, false);
+  const change = noChange();
+  change.rows.set(4, {times: 2, values: []});
+  const rows = countRows(60, 3);
+  const {mean, B} = countPosterior(rows, 3)[1];
+  assert.deepEqual([...posterior.shifts(change)].map(Boolean), [false, true, false]);
+  close(posterior.shifts(change)[1], (rows[4].count - mean * rows[4].exposure) / B, 1e-6);
+});
+
+test('what is trusted of any kind is close to refits, and what is not says why', () => {
+  for (const groups of [1, 3, 6]) {
+    const {contents: own, posterior} = anyKind({...WITH_AN_INPUT, groups});
+    const kind = new AnyKind(own, posterior);
+    const fitted = countPosterior(countRows(60, groups), groups);
+    let trusted = 0;
+    for (let n = 0; n < 60; ++n) {
+      for (const [times, by] of [
+        [0, 0],
+        [2, 0],
+        [1, 0.04],
+        [1, -0.04],
+        [2, 0.03],
+      ]) {
+        const change = noChange();
+        const rows = countRows(60, groups);
+        rows[n].times = times;
+        rows[n].exposure += by;
+        change.rows.set(n, {times, values: [rows[n].exposure]});
+        const shifts = posterior.shifts(change);
+        if (doubts(posterior, kind, change).length > 0) continue;
+        ++trusted;
+        countPosterior(rows, groups).forEach(({mean}, g) =>
+          close((mean - fitted[g].mean) / fitted[g].sd, shifts[g] / fitted[g].sd, 0.05),
+        );
+      }
+    }
+    assert.ok(trusted >= 150, `only ${trusted} of 300 are trusted`);
+  }
+  const few = anyKind({...WITH_AN_INPUT, rows: 8, groups: 1});
+  const {posterior} = few;
+  const dropped = posterior.rows.row.map((_, n) => few.doubt(n, {times: 0, values: [posterior.value(n, 0)]}));
+  assert.ok(dropped.every((reason) => /^is 13 % of the data, more than 10 %$|^alone moves rate\[1\] by 0/.test(reason)));
+  assert.equal(new Set(dropped.map((reason) => reason.slice(0, 2))).size, 2, dropped.join());
+  assert.match(few.doubt(3, {times: 1, values: [posterior.value(3, 0) + 0.5]}), /^has its exposure moved by \d+ % of how far/);
+  assert.equal(few.doubt(3, {times: 1, values: [posterior.value(3, 0) + 0.04]}), null);
+  const change = noChange();
+  change.priors.set(0, 3 * SHAPE);
+  change.priors.set(1, 1.1 * RATE);
+  assert.match(doubts(posterior, few, change).join(), /^rate\[1\] moves by .* counted one by one.*,shape is far from the 2/);
 });
 
 test('tables are copied with names as they are', () => {

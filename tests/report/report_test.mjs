@@ -1,9 +1,10 @@
 // The report as people meet it: opened in a browser, looked at and moved.
 import assert from 'node:assert/strict';
-import {statSync} from 'node:fs';
+import {readFileSync, statSync} from 'node:fs';
 import {after, before, test} from 'node:test';
 
 import {Browser} from './browser.mjs';
+import {RATE, countContents, countPosterior, countRows} from './counts.mjs';
 import {Folder} from './program.mjs';
 
 let browser;
@@ -486,8 +487,151 @@ test('everything held, corrected by draws, names that turn the text', async () =
   assert.equal(await trust(), 'nothing');
 });
 
+/** A page that the program wrote, with other contents in it. */
+function rewritten(from, name, contentsOf) {
+  const [, before, contents, after] = /^(.*id="contents">)(.*?)(<\/script>.*)$/s.exec(readFileSync(folder.file(from), 'utf8'));
+  folder.write(name, before + JSON.stringify(contentsOf(JSON.parse(contents))).replaceAll('<', '\\u003c') + after);
+  return folder.file(name);
+}
+
+const counts = (name, options) => rewritten('one.html', name, () => countContents(options));
+
+/** Every option of every choice in the page, one after the other: plots stay plots. */
+async function chooseAll() {
+  const selects = '#report select';
+  for (let s = 0; s < (await browser.run((wanted) => document.querySelectorAll(wanted).length, selects)); ++s) {
+    const options = await browser.run((wanted, at) => document.querySelectorAll(wanted)[at].options.length, selects, s);
+    for (let o = 0; o < options; ++o) {
+      await browser.run(
+        (wanted, at, option) => {
+          const select = document.querySelectorAll(wanted)[at];
+          select.selectedIndex = option;
+          select.dispatchEvent(new Event('change'));
+        },
+        selects,
+        s,
+        o,
+      );
+      await browser.settle();
+      for (const [figure, count] of Object.entries(await browser.run(drawn))) assert.ok(count > 0, `${figure} is empty`);
+    }
+  }
+  assert.deepEqual(await browser.complaints(), []);
+}
+
+test('a kind that the page does not know, whose rows can only be dropped', async () => {
+  const drawings = await visit(counts('weights.html', {}));
+  assert.deepEqual(Object.keys(drawings).sort(), ['data-rows', 'dropping', 'heat-map', 'move-rows', 'whiskers-1']);
+  assert.equal(
+    await text('#fitted'),
+    'Counts with exposures, with a Gamma rate for each group, fitted to 60 rows of counts.csv.',
+  );
+  assert.equal(await marks('move-rows', 'rowsMarks'), 60);
+  assert.equal(await marks('dropping', 'pointsMarks'), 3 * 60);
+  assert.equal(await browser.run(() => document.querySelectorAll('[data-input]').length), 0);
+  assert.match(await text('#row-panel'), /Click a point, or choose its number/);
+  assert.match(await text('#move'), /a refit is the proof/);
+
+  // The first order of the closed form: −(y − mean e)/B without the row, and −A/B² for each unit of the rate.
+  const rows = countRows(60, 3);
+  const {A, B, mean, sd} = countPosterior(rows, 3)[1];
+  await browser.set('#row-number', 5);
+  await browser.click('#row-panel input[value="0"]');
+  const dropped = await moved();
+  close(dropped['rate[2]'].mean, mean - (rows[4].count - mean * rows[4].exposure) / B, 1e-6, 'without row 5');
+  close(dropped['rate[1]'].sds, 0, 1e-15, 'another group');
+  assert.equal(await trust(), 'within');
+  assert.match(await text('#changes'), /row 5 dropped/);
+  await browser.click('#row-panel input[value="2"]');
+  close((await moved())['rate[2]'].sds, -dropped['rate[2]'].sds, 1e-9, 'row 5 twice');
+  await browser.click('#reset');
+  await browser.set('[data-prior="rate"]', 0.25);
+  const to = await browser.run(() => Number(document.querySelector('[data-prior-value="rate"]').value));
+  assert.ok(to > RATE);
+  close((await moved())['rate[2]'].sds, (-A / (B * B) / sd) * (to - RATE), 1e-9, 'another rate');
+  await browser.click('#reset');
+
+  // A click on a point chooses it; dragging it does not change it.
+  const point = await browser.run(() => {
+    document.querySelector('#move-rows').scrollIntoView({block: 'center'});
+    const box = document.querySelector('#move-rows .rowsMarks path').getBoundingClientRect();
+    return {x: box.left + box.width / 2, y: box.top + box.height / 2};
+  });
+  await browser.drag(point, {x: point.x + 30, y: point.y + 30});
+  assert.equal(await browser.run(() => document.querySelector('#row-panel .row-controls').hidden), false);
+  assert.equal(await trust(), 'nothing');
+  await chooseAll();
+});
+
+test('a kind that the page does not know, whose rows have values that move', async () => {
+  const drawings = await visit(counts('moving.html', {inputs: ['exposure'], moves: true}));
+  assert.deepEqual(Object.keys(drawings).sort(), ['data-rows', 'heat-map', 'leverage', 'move-rows', 'whiskers-1']);
+  assert.match(await text('#influence'), /moves when a row’s exposure moves by one unit/);
+  const row = countRows(60, 3)[4];
+  const {A, B, mean} = countPosterior(countRows(60, 3), 3)[1];
+  await browser.set('#row-number', 5);
+  await browser.set('[data-input]', row.exposure + 0.04);
+  close((await moved())['rate[2]'].mean, mean - (A / (B * B)) * 0.04, 1e-8, 'another exposure');
+  assert.equal(await trust(), 'within');
+  await browser.set('[data-input]', row.exposure + 0.4);
+  assert.equal(await trust(), 'beyond');
+  assert.match(await text('#trust'), /row 5 has its exposure moved by 25 % of how far all rows reach/);
+  await browser.click('#reset');
+
+  // The point furthest up, dragged down.
+  const point = await browser.run(() => {
+    document.querySelector('#move-rows').scrollIntoView({block: 'center'});
+    const boxes = [...document.querySelectorAll('#move-rows .rowsMarks path')].map((shape) => shape.getBoundingClientRect());
+    const box = boxes.reduce((best, one) => (one.top < best.top ? one : best));
+    return {x: box.left + box.width / 2, y: box.top + box.height / 2};
+  });
+  await browser.drag(point, {x: point.x, y: point.y + 40});
+  assert.match(await text('#changes'), /row \d+ moved/);
+  assert.ok(Object.values(await moved()).some(({sds}) => sds > 0));
+  await chooseAll();
+});
+
+test('kinds that the page does not know: histograms, many variables, no data, no response', async () => {
+  const both = {inputs: ['count', 'exposure'], moves: true, histograms: ['exposure', 'count']};
+  const drawings = await visit(counts('histograms.html', both));
+  assert.ok('data-histogram' in drawings && 'move-histogram' in drawings);
+  assert.equal(await marks('data-histogram', 'binsMarks'), 8);
+  assert.equal(await marks('move-histogram', 'rowsMarks'), 60);
+  await chooseAll();
+
+  // A histogram of what no row has, and values that are only to be read.
+  await visit(counts('read.html', {inputs: ['count'], histograms: ['exposure']}));
+  await browser.set('#row-number', 5);
+  assert.match(await text('#row-panel .row-controls'), new RegExp(`twicecount ${countRows(60, 3)[4].count}P`));
+  await chooseAll();
+
+  await visit(counts('many.html', {...both, rows: 300, groups: 100}));
+  assert.equal(await browser.run(() => document.querySelectorAll('#parameter-table tbody tr').length), 100);
+  await chooseAll();
+
+  await visit(counts('empty.html', {data: false}));
+  assert.match(await text('#data'), /without the data/);
+  assert.equal(await browser.run(() => document.querySelector('#row-panel')), null);
+  await browser.set('[data-prior="shape"]', 0.2);
+  assert.equal(await trust(), 'within');
+
+  const stopped = {...countContents({data: false}), response: false, priors: []};
+  for (const variable of stopped.variables) variable.sd = variable.lower = variable.upper = null;
+  for (const name of ['correlations', 'sensitivities', 'correlated']) delete stopped[name];
+  await visit(rewritten('one.html', 'unresponsive.html', () => stopped));
+  assert.match(await text('#move'), /no linear response/);
+});
+
+test('mixtures and regressions, as if the page did not know them', async () => {
+  for (const name of ['one', 'cars', 'dataless', 'stopped', 'held', 'wide', 'two']) {
+    await visit(rewritten(`${name}.html`, 'unknown.html', (contents) => ({...contents, kind: 'unknown', model: {}})));
+    assert.match(await text('#fitted'), /^A (mixture of \d+ normals|linear regression of mpg), fitted to/);
+  }
+  await chooseAll();
+});
+
 test('narrow, dark, printed, by the keyboard', async () => {
-  const pages = ['one', 'two', 'cars', 'wide', 'hostile'];
+  const pages = ['one', 'two', 'cars', 'wide', 'hostile', 'weights', 'histograms'];
   await browser.size(360, 740);
   for (const name of pages) {
     await browser.visit(folder.file(`${name}.html`));

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {after, before, test} from 'node:test';
 
-import {Mixture} from '../../src/report/web/mixture.js';
+import {MixtureKind} from '../../src/kind/mixture/web/kind.js';
+import {RegressionKind} from '../../src/kind/regression/web/kind.js';
+import {AnyKind} from '../../src/report/web/any_kind.js';
 import {Posterior, noChange} from '../../src/report/web/posterior.js';
-import {Regression} from '../../src/report/web/regression.js';
 import {doubts} from '../../src/report/web/trust.js';
 import {Folder} from './program.mjs';
 
@@ -21,7 +22,7 @@ before(() => {
   folder = new Folder();
   contents = contentsOf(folder.report(['mixture', 'old_faithful.csv', '--prior', 'paper', ...FIT], 'old_faithful.csv'));
   posterior = new Posterior(contents);
-  mixture = new Mixture(contents, posterior);
+  mixture = new MixtureKind(contents, posterior);
 });
 after(() => folder?.remove());
 
@@ -60,13 +61,14 @@ function compare(edit) {
   const truth = refit(changed(change), options(change));
   return {
     trusted: doubts(posterior, mixture, change).length === 0,
+    byAny: doubts(posterior, new AnyKind(contents, posterior), change).length === 0,
     error: Math.max(...truth.map((shift, v) => Math.abs(shift - predicted[v]))),
     size: Math.max(...truth.map(Math.abs)),
   };
 }
 
-function report(what, cases) {
-  const trusted = cases.filter((one) => one.trusted);
+function report(what, cases, isTrusted = (one) => one.trusted) {
+  const trusted = cases.filter(isTrusted);
   const worst = Math.max(...trusted.map(({error}) => error));
   const largest = Math.max(...trusted.map(({size}) => size));
   console.log(
@@ -145,7 +147,7 @@ test('several rows at once, whichever way they pull', () => {
 function regressionCases(name, data, ...columns) {
   const own = contentsOf(folder.report(['regression', data, ...columns, '--check', 'never'], data, name));
   const line = new Posterior(own);
-  const regression = new Regression(own, line);
+  const regression = new RegressionKind(own, line);
   const refits = folder
     .lrvb('influence', `${name}.json`, data, '--variables', 'intercept,beta,sigma', '--top', String(own.data.rows), '--refit')
     .split('\n')
@@ -160,6 +162,7 @@ function regressionCases(name, data, ...columns) {
     return {
       row: Number(fields[0]),
       trusted: doubts(line, regression, change).length === 0,
+      byAny: doubts(line, new AnyKind(own, line), change).length === 0,
       error: Math.max(...truth.map((shift, v) => Math.abs(shift - line.dropped(n, v)))),
       size: Math.max(...truth.map(Math.abs)),
     };
@@ -178,4 +181,28 @@ test('rows of a regression, with and without leverage', () => {
   const far = regressionCases('far', 'far.csv', '--response', 'y').find(({row}) => row === 31);
   assert.ok(far.error > 1, 'the case is not the one it should be');
   assert.equal(far.trusted, false);
+});
+
+test('rows of models as if the page did not know their kind', () => {
+  const unknown = (what, cases) => report(`${what}, kind unknown`, cases, (one) => one.byAny);
+  const cars = unknown('each row of mtcars dropped', regressionCases('any', 'mtcars.csv', '--response', 'mpg', '-c', 'wt,hp,qsec'));
+  assert.ok(cars.trusted.length >= 15 && cars.worst < 0.1, `an error of ${cars.worst} posterior sds`);
+  const top = contents.rows.top;
+  const dropped = unknown(
+    'the 20 most influential rows dropped',
+    top.map((n) => compare((change) => change.rows.set(n, {times: 0, values: [posterior.value(n, 0)]}))),
+  );
+  assert.ok(dropped.trusted.length >= 5 && dropped.worst < 0.1, `an error of ${dropped.worst} posterior sds`);
+  const steps = [-0.2, -0.1, -0.05, 0.05, 0.1, 0.2];
+  const moved = unknown(
+    'the same moved by up to 0.2 either way',
+    top.flatMap((n) =>
+      steps.map((step) => compare((change) => change.rows.set(n, {times: 1, values: [posterior.value(n, 0) + step]}))),
+    ),
+  );
+  assert.ok(moved.trusted.length >= 30 && moved.worst < 0.1, `an error of ${moved.worst} posterior sds`);
+
+  // The row far out that the line goes through.
+  const far = regressionCases('far', 'far.csv', '--response', 'y').find(({row}) => row === 31);
+  assert.equal(far.byAny, false);
 });

@@ -1,17 +1,17 @@
 import {element} from './dom.js';
 import {significant} from './numbers.js';
 
-export function about({program, fit_file: file, model, outcome, data, correction}) {
+// Where the numbers of a prior come from, as the program calls it and in words.
+const PRIORS = {auto: 'automatic, by the spread of the data', paper: 'that of the paper', explicit: 'given'};
+
+export function about({program, fit_file: file, prior, outcome, data, correction}) {
   const facts = [
     ['Fit', `${file}, by lrvb ${program}`],
     ['Data', data.name],
-    [
-      'Prior',
-      {auto: 'automatic, by the spread of the data', paper: 'that of the paper', explicit: 'given'}[model.prior] ?? model.prior,
-    ],
+    prior && ['Prior', PRIORS[prior] ?? prior],
     ['Bound', significant(outcome.bound, 8)],
     ['Seed', `${outcome.seed}${outcome.restarts > 1 ? `, the best of ${outcome.restarts} starts` : ''}`],
-  ];
+  ].filter(Boolean);
   const moments = correction
     ? 'Means, sds and correlations by draws of the exact posterior; leverage and sensitivities'
     : 'Means by mean-field variational Bayes; sds, correlations, leverage and sensitivities';

@@ -1,15 +1,15 @@
 import {choice, copyButtons, element, legend} from './dom.js';
 import {exact, fixed} from './numbers.js';
 import {Plot, dataSets, mark} from './plot.js';
-import {partsOf} from './posterior.js';
+import {groupsOf} from './posterior.js';
 import {csvText} from './table.js';
 
 const AT_ONCE = 32;
 const WITH_NUMBERS = 10; // variables whose cells still have room for a number
 
 /** A heat map of the posterior correlations that mean field takes to be zero. */
-export function correlations(contents, posterior) {
-  const groups = groupsOf(contents, posterior);
+export function correlations(posterior, kind) {
+  const groups = pieces(posterior, kind);
   const plot = heatMap();
   let shown = [];
   const show = (group) => {
@@ -103,8 +103,8 @@ function heatMap() {
   });
 }
 
-/** All of them where there is room; otherwise the first, and each kind and each component, in pieces that fit. */
-function groupsOf({model}, posterior) {
+/** All of them where there is room; otherwise each group, locations first, and the kind's own blocks, in pieces that fit. */
+function pieces(posterior, kind) {
   const all = posterior.correlated;
   if (all.length <= AT_ONCE) return [{title: 'all', variables: all}];
   const groups = [];
@@ -115,17 +115,10 @@ function groupsOf({model}, posterior) {
       if (piece.length > 1) groups.push({title: title + where, variables: piece});
     }
   };
-  const part = (v) => partsOf(posterior.variables[v].name);
-  const kinds = [...new Set(all.map((v) => part(v).kind))].sort((a, b) => Number(b === 'mu') - Number(a === 'mu'));
-  for (const kind of kinds)
-    add(
-      kind,
-      all.filter((v) => part(v).kind === kind),
-    );
-  for (let k = 1; k <= (model.components ?? 0); ++k)
-    add(
-      `component ${k}`,
-      all.filter((v) => part(v).indices[0] === k),
-    );
+  const isLocation = ([, [first]]) => Number(posterior.variables[first].role === 'location');
+  const byGroup = groupsOf(posterior.variables, all).sort((a, b) => isLocation(b) - isLocation(a));
+  for (const [group, variables] of byGroup) add(group, variables);
+  for (const {title, variables} of kind.blocks()) add(title, variables);
+  if (groups.length === 0) add('all', all);
   return groups;
 }

@@ -1,27 +1,24 @@
 import {choice, element, legend} from './dom.js';
 import {fixed, significant} from './numbers.js';
-import {Plot, across, colourOf, dataSets, domainSignal, dots, extent, linear, up} from './plot.js';
-import {partsOf} from './posterior.js';
-import {Regression} from './regression.js';
+import {Plot, across, dataSets, domainSignal, dots, extent, linear, up} from './plot.js';
 
 const WIDE = 7; // variables that the table gives a column each, and the legend a colour
 
-/** Leverage by location, as in the paper's second figure, and the rows that hold up the answer. */
-export function influence(contents, posterior, onMove) {
+/**
+ * Leverage by location, as in the paper's second figure, and the rows that hold up the answer. Where no value of a row
+ * can be moved, what dropping each does takes the place of leverage.
+ */
+export function influence(posterior, kind, onMove) {
   if (!posterior.moves) return element('p', {class: 'note'}, 'All parameters were held fixed: no row moves them.');
-  const views = contents.model.kind === 'mixture' ? mixtureViews(contents, posterior) : regressionViews(contents, posterior);
-  const plot = leveragePlot();
+  const effect = posterior.rowsMove ? leverage(posterior, kind) : dropping(posterior);
+  const views = kind.views();
+  const plot = effectPlot(effect);
   const key = element('div');
   const show = ({across: title, series}) => {
     const points = series.flatMap(({name, v, input, place, colour}) =>
       posterior.rows.row.map((row, n) => {
-        const y = posterior.leverageOf(n, v, input);
-        return {
-          x: place(n),
-          y,
-          colour,
-          tip: `row ${row} at ${significant(place(n), 4)} moves ${name} by ${significant(y)} for each unit`,
-        };
+        const y = effect.of(n, v, input);
+        return {x: place(n), y, colour, tip: effect.tip(row, significant(place(n), 4), name, significant(y))};
       }),
     );
     const few = series.length <= WIDE;
@@ -33,20 +30,14 @@ export function influence(contents, posterior, onMove) {
     );
   };
   show(views[0]);
-  const {rows} = posterior;
   const options = views.map(({title}, i) => [i, title]);
   return [
-    element(
-      'p',
-      {},
-      `How much a posterior mean moves when a row’s ${contents.model.kind === 'mixture' ? 'value' : 'response'} moves by one unit, by where the row lies.`,
-      ` ${posterior.note}`,
-    ),
+    element('p', {}, effect.words, ` ${posterior.note}`),
     options.length > 1 &&
       element(
         'div',
         {class: 'choices'},
-        choice('Leverage on', options, 0, (i) => show(views[Number(i)])),
+        choice(effect.choice, options, 0, (i) => show(views[Number(i)])),
       ),
     plot.figure,
     key,
@@ -56,21 +47,45 @@ export function influence(contents, posterior, onMove) {
       {},
       'What dropping each would do to the means, in posterior sds. The distance is that of all of them together: 1 is as far as one posterior sd.',
     ),
-    topTable(contents, posterior, onMove),
+    topTable(posterior, onMove),
   ];
 }
 
-function leveragePlot() {
+/** d mean / d x, and how the page speaks of it. */
+const leverage = (posterior, kind) => ({
+  id: 'leverage',
+  caption: 'Leverage by location',
+  description: 'How much each posterior mean moves with each row, by where the row lies',
+  words: `How much a posterior mean moves when a row’s ${kind.inputWord} moves by one unit, by where the row lies.`,
+  choice: 'Leverage on',
+  up: 'd mean / d x',
+  of: (n, v, input) => posterior.leverageOf(n, v, input),
+  tip: (row, place, name, y) => `row ${row} at ${place} moves ${name} by ${y} for each unit`,
+});
+
+/** The same of the weight of a row. */
+const dropping = (posterior) => ({
+  id: 'dropping',
+  caption: 'What dropping each row does',
+  description: 'How far each posterior mean moves, in posterior sds, when a row is dropped',
+  words: 'How far dropping a row moves each posterior mean.',
+  choice: 'Effect on',
+  up: 'posterior sds',
+  of: (n, v) => posterior.dropped(n, v),
+  tip: (row, place, name, y) => `without row ${row} the mean of ${name} moves by ${y} posterior sds`,
+});
+
+function effectPlot(effect) {
   return new Plot({
-    id: 'leverage',
-    caption: 'Leverage by location',
-    description: 'How much each posterior mean moves with each row, by where the row lies',
+    id: effect.id,
+    caption: effect.caption,
+    description: effect.description,
     spec: {
       height: 280,
       signals: [domainSignal('x'), domainSignal('y'), {name: 'across', value: ''}],
       data: dataSets('points'),
       scales: [linear('x', 'width'), linear('y', 'height')],
-      axes: [across({signal: 'across'}), up('d mean / d x')],
+      axes: [across({signal: 'across'}), up(effect.up)],
       marks: [
         {
           type: 'rule',
@@ -83,38 +98,7 @@ function leveragePlot() {
   });
 }
 
-/** For each kind and column, the variables of all components. */
-function mixtureViews({model}, posterior) {
-  const views = new Map();
-  const order = {mu: 0, pi: 1, sigma: 2, Sigma: 2};
-  posterior.variables.forEach(({name}, v) => {
-    if (!(posterior.sd(v) > 0)) return;
-    const {kind, indices} = partsOf(name);
-    const [k, p = 1, q = p] = indices;
-    if (p !== q) return;
-    const columns = kind === 'pi' ? model.columns.map((_, i) => i) : [p - 1];
-    for (const column of columns) {
-      const title = `${kind}${model.columns.length > 1 ? `, by ${model.columns[column]}` : ''}`;
-      if (!views.has(title)) views.set(title, {title, kind, across: model.columns[column], series: []});
-      views.get(title).series.push({name, v, input: column, place: (n) => posterior.value(n, column), colour: colourOf(k - 1)});
-    }
-  });
-  return [...views.values()].sort((a, b) => order[a.kind] - order[b.kind]);
-}
-
-/** For each slope, by its column; for the others, by the fitted response. */
-function regressionViews(contents, posterior) {
-  const regression = new Regression(contents, posterior);
-  const views = posterior.variables.map(({name}, v) => {
-    const j = regression.beta.indexOf(v);
-    const title = j >= 0 ? regression.slopes[j] : `fitted ${regression.response}`;
-    const place = j >= 0 ? (n) => regression.column(n, j) : (n) => regression.fitted(posterior.means, n);
-    return {title: name, across: title, slope: j >= 0, series: [{name, v, input: 0, place, colour: colourOf(0)}]};
-  });
-  return views.sort((a, b) => Number(b.slope) - Number(a.slope));
-}
-
-function topTable(contents, posterior, onMove) {
+function topTable(posterior, onMove) {
   const {rows, variables} = posterior;
   const free = variables.map((_, v) => v).filter((v) => posterior.sd(v) > 0);
   const wide = free.length <= WIDE;

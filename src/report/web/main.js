@@ -2,35 +2,32 @@ import {about} from './about.js';
 import {correlations} from './correlations.js';
 import {element, section} from './dom.js';
 import {influence} from './influence.js';
-import {MixturePicture} from './mixture_picture.js';
+import {kindOf, pictureOf} from './kinds.js';
 import {MoveIt} from './move.js';
 import {harmless} from './names.js';
 import {parameters} from './parameters.js';
 import {Posterior} from './posterior.js';
-import {RegressionPicture} from './regression_picture.js';
 import {heading} from './verdict.js';
 
 const contents = harmless(JSON.parse(document.getElementById('contents').textContent));
 const posterior = new Posterior(contents);
-
-/** The picture of the model over its data; a regression without its rows has none. */
-function picture(options) {
-  if (contents.model.kind === 'mixture') return new MixturePicture(contents, posterior, options);
-  return posterior.rows ? new RegressionPicture(contents, posterior, options) : null;
-}
+const kind = kindOf(contents, posterior);
 
 const note = (text) => element('p', {class: 'note'}, text);
 const withoutData = 'This report was made without the data: give them to lrvb report after the fit.';
 const withoutResponse =
   'The fit did not converge to a maximum, so there is no linear response: no error bars that hold, and nothing that could be moved.';
+const withoutRows = 'Without a linear response there are no rows to draw.';
 const withoutMoves = 'All parameters were held fixed: nothing moves.';
+const withoutChanges = 'There is nothing here that could be changed: no rows, and no numbers of the prior.';
 
 let move = null;
 
 function moveSection() {
   if (!contents.response) return note(withoutResponse);
   if (!posterior.moves) return note(withoutMoves);
-  move = new MoveIt(contents, posterior, picture);
+  if (!posterior.rows && posterior.priors.length === 0) return note(withoutChanges);
+  move = new MoveIt(contents, posterior, kind);
   return move.element;
 }
 
@@ -41,25 +38,21 @@ function moveRow(n) {
 }
 
 const SECTIONS = [
-  [
-    'data',
-    contents.model.kind === 'mixture' && !contents.histograms ? 'The fit' : 'The data and the fit',
-    () => picture({prefix: 'data'})?.element ?? note(withoutData),
-  ],
+  ['data', kind.dataTitle, () => pictureOf(kind, {prefix: 'data'})?.element ?? note(contents.response ? withoutData : withoutRows)],
   ['parameters', 'The parameters', () => parameters(contents)],
   contents.response &&
-    posterior.correlated.length > 1 && ['correlations', 'The correlations', () => correlations(contents, posterior)],
+    posterior.correlated.length > 1 && ['correlations', 'The correlations', () => correlations(posterior, kind)],
   contents.response && [
     'influence',
     'The influence',
-    () => (posterior.rows ? influence(contents, posterior, moveRow) : note(withoutData)),
+    () => (posterior.rows ? influence(posterior, kind, moveRow) : note(withoutData)),
   ],
   ['move', 'Move it', moveSection],
 ].filter(Boolean);
 
 const main = document.getElementById('report');
 const links = SECTIONS.map(([id, title]) => element('li', {}, element('a', {href: `#${id}`}, title)));
-main.append(...heading(contents), element('nav', {'aria-label': 'Sections'}, element('ul', {}, links)));
+main.append(...heading(contents, kind), element('nav', {'aria-label': 'Sections'}, element('ul', {}, links)));
 for (const [id, title, build] of SECTIONS) {
   // A fault in one section must not take the verdict and the others with it.
   try {

@@ -1,27 +1,26 @@
 import {element} from './dom.js';
+import {pictureOf} from './kinds.js';
 import {fixed, plural, rounded, significant} from './numbers.js';
-import {Mixture} from './mixture.js';
-import {noChange, partsOf} from './posterior.js';
-import {Regression} from './regression.js';
+import {noChange} from './posterior.js';
 import {RowPanel} from './row_panel.js';
 import {PriorSlider} from './slider.js';
 import {TRUSTED_SHIFT, doubts} from './trust.js';
 
-const FOLDED = 12; // sliders of one kind, beyond which they are folded away
+const FOLDED = 12; // sliders of one group, beyond which they are folded away
 
 /**
  * The linear response, live: sliders for the prior and rows that are dragged, dropped or counted twice move the means
  * at once, by the matrices that are in the page.
  */
 export class MoveIt {
-  constructor(contents, posterior, picture) {
+  constructor(contents, posterior, kind) {
     this.contents = contents;
     this.posterior = posterior;
-    this.model = contents.model.kind === 'mixture' ? new Mixture(contents, posterior) : new Regression(contents, posterior);
+    this.kind = kind;
     this.change = noChange();
     this.selected = null;
 
-    this.picture = picture({
+    this.picture = pictureOf(kind, {
       prefix: 'move',
       movable: true,
       onSelect: (n) => this.select(n),
@@ -52,8 +51,9 @@ export class MoveIt {
       element(
         'p',
         {},
-        'What would the answer be under another prior, or without that row? The first order says, at once. Solid is where the means move to, dashed is the fit.',
+        `What would the answer be under another prior, or without that row? The first order says, at once. ${this.kind.movedWords}`,
       ),
+      this.kind.caution !== '' && element('p', {class: 'note'}, this.kind.caution),
       element(
         'div',
         {class: 'move'},
@@ -92,20 +92,21 @@ export class MoveIt {
     );
   }
 
-  /** The sliders; those that are many of a kind, and those off the diagonal of a matrix, are folded away. */
+  /** The sliders; those that are many of a group, and those off the diagonal of a matrix, are folded away. */
   priorPanel() {
-    const kinds = new Map();
+    const left = this.contents.priors_left_out;
+    if (this.sliders.length === 0 && !(left > 0)) return null;
+    const titles = new Map();
     for (const slider of this.sliders) {
-      const {name, kind} = slider.prior;
-      const title = kind === 'off_diagonal' ? 'off the diagonal' : partsOf(name).kind;
-      kinds.set(title, [...(kinds.get(title) ?? []), slider]);
+      const {group, kind} = slider.prior;
+      const title = kind === 'off_diagonal' ? 'off the diagonal' : group;
+      titles.set(title, [...(titles.get(title) ?? []), slider]);
     }
-    const groups = [...kinds].map(([title, sliders]) => {
+    const groups = [...titles].map(([title, sliders]) => {
       const elements = sliders.map((slider) => slider.element);
       const folded = sliders.length > FOLDED || sliders[0].prior.kind === 'off_diagonal';
       return folded ? element('details', {}, element('summary', {}, `${sliders.length} of ${title}`), elements) : elements;
     });
-    const left = this.contents.priors_left_out;
     return element(
       'fieldset',
       {id: 'prior-panel'},
@@ -189,7 +190,7 @@ export class MoveIt {
   refresh() {
     const shifts = this.posterior.shifts(this.change);
     const moved = shifts.map((shift, v) => this.posterior.means[v] + shift);
-    const reasons = doubts(this.posterior, this.model, this.change);
+    const reasons = doubts(this.posterior, this.kind, this.change);
     this.showBanner(reasons, shifts);
     this.showChanges();
     this.showTable(shifts, moved);

@@ -5,7 +5,7 @@ const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u206
 /** Contents with such characters replaced, in every text. */
 export function harmless(value) {
   if (typeof value === 'string') return value.replace(UNSEEN, '\ufffd');
-  if (Array.isArray(value)) return value.length > 0 && typeof value[0] === 'number' ? value : value.map(harmless);
+  if (Array.isArray(value)) return value.map(harmless);
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(Object.entries(value).map(([key, own]) => [key, harmless(own)]));
 }

@@ -1,7 +1,6 @@
 import {choice, element, legend} from './dom.js';
 import {normalQuantile, percent, rounded} from './numbers.js';
 import {Plot, across, mark} from './plot.js';
-import {partsOf} from './posterior.js';
 import {parameterTable} from './table.js';
 
 const PANELS = 12; // at a time
@@ -93,7 +92,7 @@ function sdPages(contents) {
 function unitPages(contents) {
   const z = normalQuantile(0.5 + contents.level / 2);
   return paged(
-    panelsOf(contents),
+    panelsOf(contents.variables),
     PANELS,
     ({title}) => title,
     (panels, first) => [
@@ -110,23 +109,20 @@ function unitPages(contents) {
   );
 }
 
-/** Variables of one unit share a panel: a kind, and of a mixture a column. */
-function panelsOf({variables, model}) {
+/** Variables of one unit share a panel; many share several. */
+function panelsOf(variables) {
   const panels = new Map();
   for (const variable of variables) {
-    const {kind, indices} = partsOf(variable.name);
-    const key = model.kind === 'mixture' ? `${kind} ${indices.slice(1)}` : variable.name;
-    if (!panels.has(key)) panels.set(key, {title: panelTitle(model, kind, indices, variable.name), variables: []});
-    panels.get(key).variables.push(variable);
+    if (!panels.has(variable.panel)) panels.set(variable.panel, []);
+    panels.get(variable.panel).push(variable);
   }
-  return [...panels.values()];
-}
-
-function panelTitle(model, kind, indices, name) {
-  if (model.kind === 'regression') return name;
-  if (kind === 'pi') return 'pi, the weights';
-  const columns = [...new Set(indices.length > 1 ? indices.slice(1) : [1])].map((p) => model.columns[p - 1]);
-  return `${kind}, of ${columns.join(' and ')}`;
+  return [...panels].flatMap(([title, own]) =>
+    Array.from({length: Math.ceil(own.length / ROWS)}, (_, piece) => {
+      const some = own.slice(piece * ROWS, (piece + 1) * ROWS);
+      const where = own.length > ROWS ? ` (${piece * ROWS + 1} to ${piece * ROWS + some.length})` : '';
+      return {title: title + where, variables: some};
+    }),
+  );
 }
 
 function whiskerPlot(contents, {id, caption, rows, names, unit}) {

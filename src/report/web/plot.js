@@ -87,11 +87,6 @@ async function refuse() {
   throw new Error('the report loads nothing');
 }
 
-/** Colour-blind safe colours; beyond seven components the lines' dashes tell them apart. */
-export const colourOf = (k) => `var(--c${(k % 7) + 1})`;
-const DASHES = [[], [7, 3], [2, 2]];
-export const dashOf = (k) => DASHES[Math.floor(k / 7) % DASHES.length];
-
 /** A continuous scale whose domain is a signal, and its axis. */
 export function linear(name, range, domain = {signal: `${name}Domain`}) {
   return {name, type: 'linear', range, domain, zero: false, nice: false};

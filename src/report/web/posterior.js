@@ -5,6 +5,7 @@ import {decode, grouped, plural} from './numbers.js';
  *
  * To first order a change moves the means by dm = S dh + Σ_n (C_n dw_n + L_n dx_n), where S holds the derivatives with
  * respect to the numbers h of the prior, C_n with respect to the weight of a row, and L_n with respect to its values.
+ * Where nothing in a row is continuous there is no L_n: its rows can be dropped and counted twice, but not moved.
  */
 export class Posterior {
   constructor(contents) {
@@ -12,9 +13,9 @@ export class Posterior {
     this.means = Float64Array.from(this.variables, (variable) => variable.mean);
     this.priors = contents.priors ?? [];
     this.rows = contents.rows ?? null;
-    this.positions = new Map(this.variables.map((variable, v) => [variable.name, v]));
 
     this.moves = this.variables.some(({sd}) => sd > 0); // not all are held
+    this.rowsMove = Boolean(this.rows?.leverage) && this.rows.inputs.length > 0;
     const count = this.variables.length;
     this.correlated = contents.correlated ?? [];
     this.correlations = decode(contents.correlations, (this.correlated.length * (this.correlated.length + 1)) / 2);
@@ -26,13 +27,9 @@ export class Posterior {
       if (!this.rows.all)
         this.note = `${plural(row.length, 'row')} of ${grouped(contents.data.rows)} are here: the most influential, and others evenly spaced.`;
       this.values = decode(this.rows.values, row.length * inputs.length);
-      this.leverage = decode(this.rows.leverage, row.length * count * inputs.length);
+      this.leverage = this.rowsMove ? decode(this.rows.leverage, row.length * count * inputs.length) : null;
       this.caseWeights = decode(this.rows.case, row.length * count);
     }
-  }
-
-  position(name) {
-    return this.positions.get(name);
   }
 
   sd(v) {
@@ -100,7 +97,7 @@ export class Posterior {
       const weight = (row.times - 1) * this.weight(n);
       for (let v = 0; v < shifts.length; ++v) {
         shifts[v] += weight * this.caseWeight(n, v);
-        if (row.times === 0) continue; // where a dropped row lies does not matter
+        if (row.times === 0 || !this.rowsMove) continue; // where a dropped row lies does not matter
         for (let i = 0; i < row.values.length; ++i) {
           shifts[v] += row.times * this.leverageOf(n, v, i) * (row.values[i] - this.value(n, i));
         }
@@ -121,6 +118,17 @@ export class Posterior {
   }
 }
 
+/** Variables by the group they are of, in the order of the groups' first ones: pairs of a group and its positions. */
+export function groupsOf(variables, chosen = variables.map((_, v) => v)) {
+  const groups = new Map();
+  for (const v of chosen) {
+    const {group} = variables[v];
+    if (!groups.has(group)) groups.set(group, []);
+    groups.get(group).push(v);
+  }
+  return [...groups];
+}
+
 /** Nothing changed: the numbers of the prior by position, and the rows with how often they count and where they lie. */
 export const noChange = () => ({priors: new Map(), rows: new Map()});
 
@@ -129,12 +137,4 @@ function singles(change) {
   const priors = [...change.priors].map((prior) => ({priors: new Map([prior]), rows: new Map()}));
   const rows = [...change.rows].map((row) => ({priors: new Map(), rows: new Map([row])}));
   return [...priors, ...rows];
-}
-
-/** The name of a variable in its parts: "mu[2,1]" is of the kind mu, with the indices 2 and 1, counted from 1. */
-export function partsOf(name) {
-  const open = name.indexOf('[');
-  if (open < 0) return {kind: name, index: '', indices: []};
-  const index = name.slice(open + 1, -1);
-  return {kind: name.slice(0, open), index, indices: index.split(',').map(Number)};
 }

@@ -9,8 +9,8 @@ export class RowMarks {
     this.onDrag = onDrag;
   }
 
-  /** The mark; `y` says where it lies up. */
-  static spec({y, movable = true}) {
+  /** The mark; `y` says where it lies up, `cursor` what the pointer can do with it. */
+  static spec({y, cursor = 'grab'}) {
     return mark('symbol', 'rows', {
       x: {scale: 'x', field: 'x'},
       y,
@@ -20,7 +20,7 @@ export class RowMarks {
       fillOpacity: {field: 'opacity'},
       stroke: {field: 'stroke'},
       strokeWidth: {field: 'line'},
-      cursor: {value: movable ? 'grab' : null},
+      cursor: {value: cursor},
       tooltip: {field: 'tip'},
     });
   }
@@ -33,6 +33,7 @@ export class RowMarks {
       const input = (i) => changed?.values[i] ?? this.posterior.value(n, i);
       const [x, y] = place ? place(n, input) : [input(p), input(q)];
       const dropped = changed?.times === 0;
+      const inputs = rows.inputs.length > 0 ? [rows.inputs.map((_, i) => significant(input(i), 5)).join(', ')] : [];
       const special = n === selected || changed !== undefined;
       return {
         n,
@@ -45,13 +46,13 @@ export class RowMarks {
         opacity: special ? 0.95 : 0.5,
         stroke: dropped ? 'var(--accent)' : n === selected ? 'var(--ink)' : 'transparent',
         line: dropped ? 2.5 : 1.5,
-        tip: `row ${row}: ${rows.inputs.map((_, i) => significant(input(i), 5)).join(', ')}${dropped ? ' (dropped)' : ''}`,
+        tip: `${[`row ${row}`, ...inputs].join(': ')}${dropped ? ' (dropped)' : ''}`,
       };
     });
     return tuples.sort((a, b) => Number(a.n === selected) - Number(b.n === selected));
   }
 
-  /** Clicks choose a row, drags move it; `inputsAt` gives the inputs of a row for a place in the plot. */
+  /** Clicks choose a row, drags move it; `inputsAt` gives the inputs of a row for a place in the plot, none if it stays. */
   attach(plot, inputsAt) {
     plot.view.addEventListener('pointerdown', (event, item) => {
       if (item?.mark?.name !== 'rowsMarks') return;
@@ -62,7 +63,8 @@ export class RowMarks {
       let dragging = false;
       const move = (moved) => {
         dragging ||= Math.hypot(moved.clientX - start[0], moved.clientY - start[1]) > 3;
-        if (dragging) this.onDrag(n, inputsAt(n, plot.at(moved)));
+        const inputs = dragging ? inputsAt(n, plot.at(moved)) : new Map();
+        if (inputs.size > 0) this.onDrag(n, inputs);
       };
       const stop = () => {
         window.removeEventListener('pointermove', move);

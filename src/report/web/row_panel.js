@@ -7,7 +7,7 @@ const TIMES = [
   [2, 'count it twice'],
 ];
 
-/** The controls of one row: which it is, how often it counts, and where it lies. */
+/** The controls of one row: which it is, how often it counts, and where it lies, if that can be changed. */
 export class RowPanel {
   constructor(posterior, {onSelect, onTimes, onValue, onPutBack}) {
     this.posterior = posterior;
@@ -27,15 +27,17 @@ export class RowPanel {
       const radio = element('input', {type: 'radio', name: 'times', value: times, change: () => onTimes(times)});
       return element('label', {}, radio, label);
     });
-    this.values = rows.inputs.map((name, i) => {
+    this.values = (posterior.rowsMove ? rows.inputs : []).map((name, i) => {
       const field = element('input', {type: 'number', step: 'any', 'data-input': name, change: () => onValue(i, field.value)});
       return {field, label: element('label', {class: 'choice'}, element('span', {}, name), field)};
     });
+    this.told = element('p', {class: 'hint'});
     this.back = element('button', {type: 'button', click: () => onPutBack()}, 'Put it back');
     this.controls = element(
       'div',
       {class: 'row-controls', hidden: true},
       element('div', {class: 'radios', role: 'radiogroup', 'aria-label': 'How often the row counts'}, this.times),
+      !posterior.rowsMove && this.told,
       element(
         'div',
         {class: 'choices'},
@@ -47,7 +49,12 @@ export class RowPanel {
       'fieldset',
       {id: 'row-panel'},
       element('legend', {}, 'A row'),
-      element('p', {class: 'hint'}, 'Click a point and drag it, or choose its number. ', posterior.note),
+      element(
+        'p',
+        {class: 'hint'},
+        `Click a point${posterior.rowsMove ? ' and drag it' : ''}, or choose its number. `,
+        posterior.note,
+      ),
       element('div', {class: 'choices'}, element('label', {class: 'choice'}, element('span', {}, 'Row'), this.number), this.said),
       this.controls,
     );
@@ -85,6 +92,8 @@ export class RowPanel {
       field.disabled = times === 0;
       if (document.activeElement !== field) field.value = this.shown(changed?.values[i] ?? this.posterior.value(n, i), i);
     });
+    const {inputs} = this.posterior.rows;
+    this.told.textContent = inputs.map((name, i) => `${name} ${this.shown(this.posterior.value(n, i), i)}`).join(', ');
     this.back.disabled = changed === undefined;
   }
 }

@@ -1,8 +1,8 @@
 import {element} from './dom.js';
-import {fixed, grouped, listed, plural, sentence, significant} from './numbers.js';
+import {fixed, grouped, plural, sentence, significant} from './numbers.js';
 
 /** The top of the page: what was fitted, to what, did it converge, can it be trusted. */
-export function heading(contents) {
+export function heading(contents, kind) {
   const verdict = verdictOf(contents);
   const warnings = contents.warnings.filter((warning) => warning !== contents.outcome.message); // which is said already
   return [
@@ -10,7 +10,7 @@ export function heading(contents) {
       'header',
       {},
       element('h1', {dir: 'auto'}, contents.title),
-      element('p', {class: 'lead', id: 'fitted'}, fitted(contents)),
+      element('p', {class: 'lead', id: 'fitted'}, kind.lead(name, sourceOf(contents.data))),
     ),
     element(
       'div',
@@ -37,19 +37,12 @@ const SIGNS = {good: '✓', plain: '?', careful: '!', bad: '✕'};
 /** A name from the data, which must not turn the text around it, whichever way it is read. */
 const name = (text) => element('bdi', {}, text);
 
-function fitted({model, data}) {
+/** Which rows of what, as parts of a sentence. */
+function sourceOf(data) {
   const source = [`${plural(data.rows, 'row')} of `, name(data.name)];
   if (data.dropped > 0) source.push(`, ${plural(data.dropped, 'row')} with missing values left out`);
   if (data.weights !== null) source.push(', weighted by ', name(data.weights), ` (in all ${significant(data.total_weight, 6)})`);
-  if (model.kind === 'regression') {
-    const slopes = model.slopes.length > 0 ? name(listed(model.slopes, 12)) : 'an intercept alone';
-    const origin = model.intercept ? '' : ', without an intercept';
-    return ['A linear regression of ', name(model.response), ' on ', slopes, `${origin}, fitted to `, ...source, '.'];
-  }
-  const shape = {full: ' with full covariances', diagonal: ' with diagonal covariances'}[model.covariance] ?? '';
-  const what = model.components === 1 ? 'A single normal' : `A mixture of ${model.components} normals`;
-  const held = model.fixed.length > 0 ? ` The ${model.fixed.join(' and ')} were held fixed.` : '';
-  return [`${what}${shape}, fitted to `, name(listed(model.columns)), ' of ', ...source, `.${held}`];
+  return source;
 }
 
 /** In plain words: one headline, and what it rests on. */

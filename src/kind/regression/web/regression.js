@@ -1,4 +1,5 @@
-import {decode} from './numbers.js';
+import {decode} from '../../../report/web/numbers.js';
+import {groupsOf} from '../../../report/web/posterior.js';
 
 /** A regression line, drawn along one column with the others held at their centres. */
 export class Regression {
@@ -7,8 +8,11 @@ export class Regression {
     this.response = contents.model.response;
     this.slopes = contents.model.slopes;
     this.centre = contents.model.centre;
-    this.intercept = posterior.position('intercept');
-    this.beta = this.slopes.map((name) => posterior.position(`beta[${name}]`));
+    const positions = new Map(groupsOf(posterior.variables));
+    const slopes = new Map(positions.get('beta')?.map((v) => [posterior.variables[v].indices[0], v]));
+    this.intercept = positions.get('intercept')?.[0];
+    this.sigma = positions.get('sigma')?.[0];
+    this.beta = this.slopes.map((name) => slopes.get(name));
     const rows = contents.rows;
     this.columns = rows ? decode(rows.columns, rows.row.length * this.slopes.length) : null;
   }

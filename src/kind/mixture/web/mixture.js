@@ -1,5 +1,3 @@
-import {partsOf} from './posterior.js';
-
 const ROOT_TWO_PI = Math.sqrt(2 * Math.PI);
 
 /**
@@ -10,13 +8,12 @@ export class Mixture {
   constructor(contents, posterior) {
     this.posterior = posterior;
     this.columns = contents.model.columns;
-    this.base = contents.components;
+    this.base = contents.model.parts;
     this.count = contents.model.components;
-    // What each variable is: [kind, component, column, column], counted from 0.
-    this.parts = posterior.variables.map(({name}) => {
-      const {kind, indices} = partsOf(name);
+    // What each variable is: its group, component and columns, counted from 0. Of one column they have no index.
+    this.parts = posterior.variables.map(({group, indices}) => {
       const [k, p = 1, q = p] = indices;
-      return {kind, k: k - 1, p: p - 1, q: q - 1};
+      return {group, k: k - 1, p: p - 1, q: q - 1};
     });
   }
 
@@ -27,12 +24,12 @@ export class Mixture {
       mean: [...this.base.mu[k]],
       covariance: this.base.sigma[k].map((row) => [...row]),
     }));
-    this.parts.forEach(({kind, k, p, q}, v) => {
+    this.parts.forEach(({group, k, p, q}, v) => {
       const component = components[k];
-      if (kind === 'pi') component.weight = Math.max(0, means[v]);
-      if (kind === 'mu') component.mean[p] = means[v];
-      if (kind === 'sigma') component.covariance[p][p] = means[v] ** 2;
-      if (kind === 'Sigma') component.covariance[p][q] = component.covariance[q][p] = means[v];
+      if (group === 'pi') component.weight = Math.max(0, means[v]);
+      if (group === 'mu') component.mean[p] = means[v];
+      if (group === 'sigma') component.covariance[p][p] = means[v] ** 2;
+      if (group === 'Sigma') component.covariance[p][q] = component.covariance[q][p] = means[v];
     });
     return components;
   }
@@ -52,16 +49,16 @@ export class Mixture {
     return xs.map((x) => {
       const gradient = [];
       this.parts.forEach((part, v) => {
-        if (part.kind !== 'pi' && part.p !== p) return;
-        if (part.kind === 'Sigma' && part.q !== p) return;
+        if (part.group !== 'pi' && part.p !== p) return;
+        if (part.group === 'Sigma' && part.q !== p) return;
         const {weight, mean, covariance} = components[part.k];
         const sd = Math.sqrt(covariance[p][p]);
         const z = (x - mean[p]) / sd;
         const normal = Math.exp(-0.5 * z * z) / (sd * ROOT_TWO_PI);
-        if (part.kind === 'pi') gradient.push([v, normal]);
-        if (part.kind === 'mu') gradient.push([v, (weight * normal * z) / sd]);
-        if (part.kind === 'sigma') gradient.push([v, (weight * normal * (z * z - 1)) / sd]);
-        if (part.kind === 'Sigma') gradient.push([v, (weight * normal * (z * z - 1)) / (2 * sd * sd)]);
+        if (part.group === 'pi') gradient.push([v, normal]);
+        if (part.group === 'mu') gradient.push([v, (weight * normal * z) / sd]);
+        if (part.group === 'sigma') gradient.push([v, (weight * normal * (z * z - 1)) / sd]);
+        if (part.group === 'Sigma') gradient.push([v, (weight * normal * (z * z - 1)) / (2 * sd * sd)]);
       });
       return this.posterior.sdAlong(gradient);
     });

@@ -1,8 +1,7 @@
-import {choice, element, legend} from './dom.js';
-import {normalQuantile, percent} from './numbers.js';
-import {Plot, across, area, curve, dataSets, domainSignal, extent, linear, up} from './plot.js';
-import {Regression} from './regression.js';
-import {RowMarks} from './row_marks.js';
+import {choice, element, legend} from '../../../report/web/dom.js';
+import {normalQuantile, percent} from '../../../report/web/numbers.js';
+import {Plot, across, area, curve, dataSets, domainSignal, extent, linear, up} from '../../../report/web/plot.js';
+import {RowMarks} from '../../../report/web/row_marks.js';
 
 const GRID = 60;
 const FITTED = -1;
@@ -12,10 +11,10 @@ const FITTED = -1;
  * part, and the posterior band of the line. Or the responses against what the fit says they should be.
  */
 export class RegressionPicture {
-  constructor(contents, posterior, {prefix, movable = false, onSelect, onDrag}) {
+  constructor({contents, posterior, regression}, {prefix, movable = false, onSelect, onDrag}) {
     this.contents = contents;
     this.posterior = posterior;
-    this.regression = new Regression(contents, posterior);
+    this.regression = regression;
     this.movable = movable;
     this.j = this.regression.slopes.length > 0 ? 0 : FITTED;
     this.marks = new RowMarks(posterior, {onSelect, onDrag});
@@ -61,7 +60,7 @@ export class RegressionPicture {
           area('band'),
           curve('before', 'var(--muted)', 1.5, [5, 4]),
           curve('line', 'var(--c1)', 2.5),
-          RowMarks.spec({y: {scale: 'y', field: 'y'}, movable: this.movable}),
+          RowMarks.spec({y: {scale: 'y', field: 'y'}, cursor: this.movable ? 'grab' : null}),
         ],
       },
     });

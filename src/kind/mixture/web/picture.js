@@ -1,14 +1,13 @@
-import {choice, element, legend} from './dom.js';
-import {Mixture} from './mixture.js';
-import {decode, grouped, normalQuantile, percent, significant} from './numbers.js';
+import {colourOf, dashOf} from '../../../report/web/colours.js';
+import {choice, element, legend} from '../../../report/web/dom.js';
+import {IN_STRIP, bars, barsOf, endsOf} from '../../../report/web/histogram.js';
+import {decode, grouped, normalQuantile, percent, significant} from '../../../report/web/numbers.js';
 import {
   Plot,
   across,
   area,
-  colourOf,
   curve,
   curves,
-  dashOf,
   dataSets,
   domainSignal,
   dots,
@@ -16,8 +15,9 @@ import {
   linear,
   mark,
   up,
-} from './plot.js';
-import {RowMarks} from './row_marks.js';
+} from '../../../report/web/plot.js';
+import {RowMarks} from '../../../report/web/row_marks.js';
+import {Mixture} from './mixture.js';
 
 const GRID = 240;
 const SHARES = [0.5, 0.9];
@@ -28,11 +28,12 @@ const MANY = 7; // components that a legend still lists one by one
  * movable picture shows what was fitted dashed and what it moved to in colour, and has the rows that can be moved.
  */
 export class MixturePicture {
-  constructor(contents, posterior, {prefix, movable = false, onSelect, onDrag}) {
+  constructor({contents, posterior, mixture}, {prefix, movable = false, onSelect, onDrag}) {
     this.contents = contents;
     this.posterior = posterior;
-    this.mixture = new Mixture(contents, posterior);
-    this.columns = contents.model.columns;
+    this.mixture = mixture;
+    this.histograms = contents.picture?.histograms ?? null;
+    this.columns = mixture.columns;
     this.movable = movable && posterior.rows !== null;
     this.x = 0;
     this.y = this.columns.length > 1 ? 1 : 0;
@@ -84,7 +85,7 @@ export class MixturePicture {
     const band = `its ${percent(this.contents.level)} posterior band${this.movable ? ', as wide as fitted' : ''}`;
     if (this.contents.response) entries.push([band, 'block', 'var(--band)']);
     if (this.movable) entries.push(['before', 'dashed', 'var(--muted)']);
-    if (this.contents.histograms === null) entries.shift();
+    if (this.histograms === null) entries.shift();
     const plot = new Plot({
       id: `${prefix}-density`,
       caption: element('span', {}, this.movable ? 'The density, moved' : 'The density'),
@@ -99,19 +100,12 @@ export class MixturePicture {
         scales: [linear('x', 'width'), linear('y', [{signal: 'height - strip'}, 0])],
         axes: [across({signal: 'title'}), up('density', {tickCount: 5})],
         marks: [
-          mark('rect', 'bins', {
-            x: {scale: 'x', field: 'from', offset: 0.5},
-            x2: {scale: 'x', field: 'to', offset: -0.5},
-            y: {scale: 'y', field: 'density'},
-            y2: {scale: 'y', value: 0},
-            fill: {value: 'var(--bar)'},
-            tooltip: {field: 'tip'},
-          }),
+          bars('bins', 'density'),
           area('band'),
           curve('before', 'var(--muted)', 1.5, [5, 4]),
           curves('parts', 'k'),
           curve('total', 'var(--ink)', 1.5),
-          ...(this.movable ? [RowMarks.spec({y: {signal: 'height - strip + 6 + datum.jitter * (strip - 12)'}})] : []),
+          ...(this.movable ? [RowMarks.spec({y: IN_STRIP})] : []),
         ],
       },
     });
@@ -122,7 +116,7 @@ export class MixturePicture {
   drawDensity() {
     const p = this.x;
     const {contents, posterior, mixture} = this;
-    const histogram = contents.histograms?.[p] ?? null;
+    const histogram = this.histograms?.[p] ?? null;
     const domain = this.domain(p);
     const xs = this.grid(p, domain);
     const {parts, total} = mixture.densities(this.moved ?? posterior.means, p, xs);
@@ -239,8 +233,9 @@ export class MixturePicture {
       tip: `component ${k + 1}, weight ${significant(weight)}: ${significant(mean[p])}, ${significant(mean[q])}`,
     }));
     const points = this.movable && this.points?.all ? [] : (this.points?.of(p, q) ?? []);
-    const cells = points.length === 0 && !this.points ? cellsOf(this.contents.pairs, p, q) : [];
-    const binned = this.contents.pairs?.columns ?? 0;
+    const pairs = this.contents.picture?.pairs ?? null;
+    const cells = points.length === 0 && !this.points ? cellsOf(pairs, p, q) : [];
+    const binned = pairs?.columns ?? 0;
     const unseen = binned > 0 && Math.max(p, q) >= binned;
     this.note.textContent = unseen ? `Rows are drawn for pairs of the first ${binned} columns.` : '';
     this.scatter.show(
@@ -274,8 +269,8 @@ export class MixturePicture {
 
   /** The range of a column: of its rows, and without them of its components. */
   domain(p) {
-    const histogram = this.contents.histograms?.[p];
-    if (histogram) return extent([histogram.start, histogram.start + histogram.step * histogram.counts.length]);
+    const histogram = this.histograms?.[p];
+    if (histogram) return extent(endsOf(histogram));
     return extent(
       this.mixture.components(this.posterior.means).flatMap(({mean, covariance}) => {
         const reach = 3.5 * Math.sqrt(covariance[p][p]);
@@ -288,8 +283,8 @@ export class MixturePicture {
   /** Does the band lack correlations of what it depends on? */
   uncorrelated(p) {
     if (!this.contents.response) return false;
-    return this.mixture.parts.some(({kind, p: a, q: b}, v) => {
-      const matters = kind === 'pi' || (a === p && b === p);
+    return this.mixture.parts.some(({group, p: a, q: b}, v) => {
+      const matters = group === 'pi' || (a === p && b === p);
       return matters && this.posterior.sd(v) > 0 && !this.posterior.places.has(v);
     });
   }
@@ -320,9 +315,10 @@ function pointsOf(contents, posterior) {
   const count = contents.model.columns.length;
   if (count < 2) return null;
   const rows = contents.rows?.all ? contents.rows.row : null;
-  if (!rows && !contents.points) return null;
+  const points = contents.picture?.points ?? null;
+  if (!rows && !points) return null;
   const size = rows ? rows.length : contents.data.rows;
-  const values = rows ? posterior.values : decode(contents.points.values, size * count);
+  const values = rows ? posterior.values : decode(points.values, size * count);
   return {
     all: rows !== null,
     of: (p, q) =>
@@ -331,15 +327,6 @@ function pointsOf(contents, posterior) {
         return {x, y, tip: `${rows ? `row ${rows[n]}: ` : ''}${significant(x, 5)}, ${significant(y, 5)}`};
       }),
   };
-}
-
-function barsOf({start, step, counts}) {
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  return counts.map((count, i) => {
-    const from = start + i * step;
-    const to = from + step;
-    return {from, to, density: count / (total * step), tip: `${significant(from, 4)} to ${significant(to, 4)}: ${grouped(count)}`};
-  });
 }
 
 /** The cells of a pair of columns, whichever of the two was binned across. */

@@ -1,0 +1,2 @@
+export {RegressionKind as Kind} from './kind.js';
+export {RegressionPicture as Picture} from './picture.js';

@@ -1,0 +1,76 @@
+import {AnyKind} from '../../../report/web/any_kind.js';
+import {colourOf} from '../../../report/web/colours.js';
+import {fixed, listed} from '../../../report/web/numbers.js';
+import {TRUSTED_SHIFT} from '../../../report/web/trust.js';
+import {Regression} from './regression.js';
+
+const TRUSTED_ERROR = 0.1; // posterior sds that a row with a large hat value would add
+const TRUSTED_STEP = 0.5; // sds of the noise
+
+/** What the page says of a linear regression. */
+export class RegressionKind extends AnyKind {
+  constructor(contents, posterior) {
+    super(contents, posterior);
+    this.regression = new Regression(contents, posterior);
+  }
+
+  lead(name, source) {
+    const {response, slopes, intercept} = this.contents.model;
+    const columns = slopes.length > 0 ? name(listed(slopes, 12)) : 'an intercept alone';
+    const origin = intercept ? '' : ', without an intercept';
+    return ['A linear regression of ', name(response), ' on ', columns, `${origin}, fitted to `, ...source, '.'];
+  }
+
+  get dataTitle() {
+    return 'The data and the fit';
+  }
+
+  get hasPicture() {
+    return this.posterior.rows !== null;
+  }
+
+  get movedWords() {
+    return 'Solid is where the means move to, dashed is the fit.';
+  }
+
+  get caution() {
+    return '';
+  }
+
+  get inputWord() {
+    return 'response';
+  }
+
+  /** For each slope, by its column; for the others, by the fitted response. */
+  views() {
+    const {posterior, regression} = this;
+    const views = posterior.variables.map(({name}, v) => {
+      const j = regression.beta.indexOf(v);
+      const title = j >= 0 ? regression.slopes[j] : `fitted ${regression.response}`;
+      const place = j >= 0 ? (n) => regression.column(n, j) : (n) => regression.fitted(posterior.means, n);
+      return {title: name, across: title, slope: j >= 0, series: [{name, v, input: 0, place, colour: colourOf(0)}]};
+    });
+    return views.sort((a, b) => Number(b.slope) - Number(a.slope));
+  }
+
+  /** Its coefficients are one group. */
+  blocks() {
+    return [];
+  }
+
+  /**
+   * A row whose response is moved far, or that draws the line to itself: with a hat value h, dropping it moves the line
+   * by 1/(1 − h) of the first order, and counting it twice by 1/(1 + h).
+   */
+  doubt(n, row) {
+    const {posterior, regression} = this;
+    const step = Math.abs(row.values[0] - posterior.value(n, 0)) / posterior.means[regression.sigma];
+    if (row.times > 0 && step > TRUSTED_STEP) return `has its response ${fixed(step, 2)} sds of the noise away from where it was`;
+    if (row.times === 1) return null;
+    const hat = Math.min(regression.hat(n), 1 - 1e-9);
+    const factor = row.times === 0 ? 1 / (1 - hat) : 1 / (1 + hat);
+    const shift = posterior.variables.reduce((most, _, v) => Math.max(most, Math.abs(posterior.dropped(n, v))), 0);
+    const error = shift * Math.abs(factor - 1);
+    return error > TRUSTED_ERROR || shift * factor > TRUSTED_SHIFT ? `draws the line to itself (hat value ${fixed(hat, 2)})` : null;
+  }
+}

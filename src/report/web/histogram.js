@@ -1,0 +1,30 @@
+import {grouped, significant} from './numbers.js';
+import {mark} from './plot.js';
+
+/** The bars of a histogram, with how many rows each has, and how many for each unit of one row. */
+export function barsOf({start, step, counts}) {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  return counts.map((count, i) => {
+    const from = start + i * step;
+    const to = from + step;
+    const tip = `${significant(from, 4)} to ${significant(to, 4)}: ${grouped(count)}`;
+    return {from, to, count, density: count / (total * step), tip};
+  });
+}
+
+export const endsOf = ({start, step, counts}) => [start, start + step * counts.length];
+
+/** Their marks, as high as a field says. */
+export function bars(data, field) {
+  return mark('rect', data, {
+    x: {scale: 'x', field: 'from', offset: 0.5},
+    x2: {scale: 'x', field: 'to', offset: -0.5},
+    y: {scale: 'y', field},
+    y2: {scale: 'y', value: 0},
+    fill: {value: 'var(--bar)'},
+    tooltip: {field: 'tip'},
+  });
+}
+
+/** Where rows lie below a histogram, in a strip as high as the signal of this name says. */
+export const IN_STRIP = {signal: 'height - strip + 6 + datum.jitter * (strip - 12)'};
