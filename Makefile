@@ -10,31 +10,31 @@ build/%/build.ninja: CMakePresets.json | setup
 	cmake --preset $*
 
 demo: build/release/build.ninja
-	@cmake --build --preset release --target lrvb_program
+	@cmake --build --parallel $(shell nproc) --preset release --target lrvb_program
 	@build/release/bin/lrvb fit mixture data/old_faithful.csv -c eruptions -k 2 --prior paper -o build/old_faithful.json
 	@echo
 	@build/release/bin/lrvb report build/old_faithful.json data/old_faithful.csv -o build/report.html
 
 test: build/release/build.ninja
-	@cmake --build --preset release
+	@cmake --build --parallel $(shell nproc) --preset release
 	@ctest --preset release
 
 picture: build/release/build.ninja
-	@cmake --build --preset release --target picture leverage_picture
+	@cmake --build --parallel $(shell nproc) --preset release --target picture leverage_picture
 	@build/release/examples/picture data > docs/sd_picture.svg.part && mv docs/sd_picture.svg.part docs/sd_picture.svg
 	@build/release/examples/leverage_picture > docs/leverage_picture.svg.part && mv docs/leverage_picture.svg.part docs/leverage_picture.svg
 
 # Pictures of the report in headless Chromium, for docs/report.md.
 screenshots: build/release/build.ninja
-	@cmake --build --preset release --target lrvb_program
+	@cmake --build --parallel $(shell nproc) --preset release --target lrvb_program
 	@node scripts/screenshots.mjs
 
 reproduce: build/release/build.ninja
-	@cmake --build --preset release --target lrvb_program
+	@cmake --build --parallel $(shell nproc) --preset release --target lrvb_program lrvb_reproduce
 	@build/release/bin/lrvb reproduce all -o docs/reproduction
 
 bench: build/release/build.ninja
-	@cmake --build --preset release --target benchmarks
+	@cmake --build --parallel $(shell nproc) --preset release --target benchmarks
 	@build/release/bench/cholesky
 	@build/release/bench/csv
 	@build/release/bench/scale
@@ -42,7 +42,7 @@ bench: build/release/build.ninja
 	@build/release/bench/leverage
 
 asan: build/asan/build.ninja
-	@cmake --build --preset asan
+	@cmake --build --parallel $(shell nproc) --preset asan
 	@ctest --preset asan
 
 # A minute a target, from the kept corpus. What is new goes to build/fuzz/new, and what breaks a promise ends the run.
@@ -52,17 +52,17 @@ FUZZ_OPTIONS = -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 -rss_li
 fuzz: fuzz-csv fuzz-fit fuzz-npy
 
 fuzz-%: build/fuzz/build.ninja
-	@cmake --build --preset fuzz --target fuzz_$*
+	@cmake --build --parallel $(shell nproc) --preset fuzz --target fuzz_$*
 	@mkdir -p build/fuzz/new/$*
 	@build/fuzz/fuzz/fuzz_$* $(FUZZ_OPTIONS) -artifact_prefix=build/fuzz/$*- build/fuzz/new/$* fuzz/corpus/$*
 
 # Keeps of what is new the files that reach further than the corpus.
 fuzz-keep-%: build/fuzz/build.ninja
-	@cmake --build --preset fuzz --target fuzz_$*
+	@cmake --build --parallel $(shell nproc) --preset fuzz --target fuzz_$*
 	@build/fuzz/fuzz/fuzz_$* -merge=1 fuzz/corpus/$* build/fuzz/new/$*
 
 tidy: build/tidy/build.ninja
-	@cmake --build --preset tidy
+	@cmake --build --parallel $(shell nproc) --preset tidy
 
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp')
 

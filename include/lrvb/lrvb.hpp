@@ -1,28 +1,44 @@
 #pragma once
 
-/// Everything a user includes: families, data, models, the fit, the response, the fit file, samplers and the check.
+/// Everything a user includes, but for <lrvb/report/report.hpp>, which is in a library of its own.
 
+#include <lrvb/base/document.hpp>
+#include <lrvb/base/errors.hpp>
+#include <lrvb/base/fields.hpp>
 #include <lrvb/check/check.hpp>
 #include <lrvb/data/csv.hpp>
+#include <lrvb/data/dataset.hpp>
 #include <lrvb/data/frame.hpp>
 #include <lrvb/data/npy.hpp>
 #include <lrvb/data/table.hpp>
 #include <lrvb/family/any_family.hpp>
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/fit/fit.hpp>
+#include <lrvb/kind/declared.hpp>
 #include <lrvb/kind/fit_file.hpp>
+#include <lrvb/kind/fitted_model.hpp>
+#include <lrvb/kind/kind.hpp>
 #include <lrvb/kind/mixture/fit.hpp>
 #include <lrvb/kind/mixture/model.hpp>
+#include <lrvb/kind/mixture/posterior.hpp>
 #include <lrvb/kind/mixture/prediction.hpp>
+#include <lrvb/kind/options.hpp>
+#include <lrvb/kind/picture.hpp>
 #include <lrvb/kind/regression/design.hpp>
 #include <lrvb/kind/regression/model.hpp>
+#include <lrvb/kind/regression/posterior.hpp>
 #include <lrvb/linalg/factor_too_large.hpp>
 #include <lrvb/model/builder.hpp>
 #include <lrvb/model/functionals.hpp>
 #include <lrvb/model/multilinear_model.hpp>
 #include <lrvb/model/row_model.hpp>
 #include <lrvb/model/rows.hpp>
+#include <lrvb/posterior/check_result.hpp>
+#include <lrvb/posterior/covariance.hpp>
 #include <lrvb/posterior/posterior.hpp>
+#include <lrvb/posterior/variable.hpp>
+#include <lrvb/query/influence.hpp>
+#include <lrvb/query/sensitivity.hpp>
 #include <lrvb/response/covariance.hpp>
 #include <lrvb/response/linear_response.hpp>
 #include <lrvb/sample/diagnostics.hpp>

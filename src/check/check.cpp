@@ -1,6 +1,6 @@
 #include "base/validate.hpp"
 #include "check/labels.hpp"
-#include "check/reported.hpp"
+#include "family/special.hpp"
 
 #include <lrvb/check/check.hpp>
 #include <lrvb/sample/diagnostics.hpp>
@@ -8,13 +8,11 @@
 #include <lrvb/sample/model_density.hpp>
 #include <lrvb/sample/pareto.hpp>
 
-#include <boost/math/special_functions/erf.hpp>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 namespace lrvb {
 
@@ -27,11 +25,11 @@ constexpr double kDoubtfulRHat = 1.1;
 constexpr double kManyExchanged = 0.01;
 
 // Draws of the density, as a check keeps them; returns the points.
-Matrix draw_importance(const LogDensity& density, const NormalApproximation& approximation, Check& check) {
+Matrix draw_importance(const LogDensity& density, const NormalApproximation& approximation, int threads, Check& check) {
     ImportanceOptions options;
-    options.draws = check.options.draws;
-    options.seed = check.options.seed;
-    options.threads = check.options.threads;
+    options.draws = check.draws;
+    options.seed = check.seed;
+    options.threads = threads;
     ImportanceSample sample = importance_sample(density, approximation, options);
     check.ess = sample.ess;
     check.k_hat = sample.k_hat;
@@ -44,19 +42,19 @@ Matrix draw_importance(const LogDensity& density, const NormalApproximation& app
 }
 
 Matrix draw_metropolis(const ModelDensity& density, const LogDensity& labelled,
-                       const NormalApproximation& approximation, Check& check) {
+                       const NormalApproximation& approximation, int threads, Check& check) {
     ModeOptions mode_options;
-    mode_options.threads = check.options.threads;
+    mode_options.threads = threads;
     Mode mode = find_mode(density, approximation, mode_options);
     // Uphill there may be other labels.
     if (labelled.evaluate(mode.point, 1)[0] == -std::numeric_limits<double>::infinity())
         mode.point = approximation.mean;
     MetropolisOptions options;
-    options.draws = check.options.draws;
-    options.seed = check.options.seed;
-    options.threads = check.options.threads;
+    options.draws = check.draws;
+    options.seed = check.seed;
+    options.threads = threads;
     MetropolisSample sample = metropolis_hastings(labelled, {mode.point, approximation.covariance}, options);
-    check.options.draws = sample.points.cols();  // a multiple of the chains
+    check.draws = sample.points.cols();  // a multiple of the chains
     check.chains = sample.chains;
     check.ess = sample.ess;
     check.acceptance = sample.acceptance;
@@ -64,14 +62,14 @@ Matrix draw_metropolis(const ModelDensity& density, const LogDensity& labelled,
     check.random_walk = sample.random_walk;
     check.k_hat = kNothing;
     check.log_density = std::move(sample.log_density);
-    check.log_weights = Vector::Constant(check.options.draws, -std::log(static_cast<double>(check.options.draws)));
+    check.log_weights = Vector::Constant(check.draws, -std::log(static_cast<double>(check.draws)));
     return std::move(sample.points);
 }
 
 // Rounded up to one digit.
 std::string more_draws(const Check& check, double factor) {
     constexpr double most = 1e7;
-    const double needed = factor * static_cast<double>(check.options.draws);
+    const double needed = factor * static_cast<double>(check.draws);
     const double digit = std::pow(10.0, std::floor(std::log10(needed)));
     const double rounded = digit * std::ceil(needed / digit);
     return rounded <= most ? fmt::format("take about {:.0f} draws", rounded) : "take many more draws";
@@ -84,7 +82,7 @@ std::string few_draws(const Check& check) {
 
 // What the draws say of themselves.
 void judge_importance(Check& check) {
-    const double threshold = pareto_threshold(check.options.draws);
+    const double threshold = pareto_threshold(check.draws);
     if (!(check.k_hat < kLargestKHat)) {
         check.trust = fmt::format(
             "k-hat {:.2f} is above 1: the exact numbers are not to be used; take Metropolis-Hastings", check.k_hat);
@@ -209,15 +207,14 @@ void compare(const Posterior& posterior, Check& check) {
         check.variables.push_back(compared(rows[i], check.values.row(static_cast<Index>(i)), weights, check));
         free += check.variables.back().verdict == "fixed" ? 0 : 1;
     }
-    if (check.options.method == CheckMethod::importance) judge_importance(check);
-    if (check.options.method == CheckMethod::metropolis) judge_metropolis(check);
+    if (check.method == CheckMethod::importance) judge_importance(check);
+    if (check.method == CheckMethod::metropolis) judge_metropolis(check);
     if (check.exchanged > kManyExchanged) {
         check.trust += fmt::format("; {:.0f}% of the proposals, with components exchanged, were left out",
                                    100.0 * check.exchanged);
     }
     // Φ⁻¹(1 − 0.025/n).
-    const double z =
-        std::numbers::sqrt2 * boost::math::erf_inv(1.0 - 0.05 / static_cast<double>(std::max<std::size_t>(free, 1)));
+    const double z = detail::central_quantile(1.0 - 0.05 / static_cast<double>(std::max<std::size_t>(free, 1)));
     std::vector<std::string> off;
     std::vector<std::string> unresolved;
     double largest_error = 0.0;
@@ -258,88 +255,46 @@ void compare(const Posterior& posterior, Check& check) {
     }
 }
 
-// The optimum that a file describes: the fit begins where it ended.
-Optimum optimum_of(const FitFile& fit, const Model& model) {
-    if (!fit.converged()) {
-        throw NotAnOptimum(fmt::format("the fit did not converge ({}), so there is no answer to check: fit again",
-                                       to_string(fit.outcome.termination)));
-    }
-    FitOptions options;
-    options.initial = fit.state(model.layout());
-    options.first_sweeps = 0;
-    options.tolerance = std::max(fit.options.tolerance, 1e-12);
-    Optimum optimum = lrvb::fit(model, options);
-    if (!optimum.converged()) {
-        throw NotAnOptimum(fmt::format("the fit is no optimum of these data: {}", optimum.message));
-    }
-    return optimum;
-}
-
-void require_rows(const FitFile& fit, Index rows) {
-    if (rows == fit.data.rows) return;
-    throw std::runtime_error(fmt::format("the data have {} rows, but the fit is of {}: give the data that were fitted",
-                                         rows, fit.data.rows));
+// Draws are made about a dense covariance.
+void require_few_coordinates(Index dimension) {
+    if (dimension <= kDenseStatistics) return;
+    throw std::invalid_argument(fmt::format(
+        "the model has {} free parameters, and draws of the exact posterior are made for {} at most: check a "
+        "smaller model of the same kind",
+        dimension, kDenseStatistics));
 }
 
 }  // namespace
 
-std::string_view to_string(CheckVerdict verdict) {
-    switch (verdict) {
-        case CheckVerdict::ok:
-            return "ok";
-        case CheckVerdict::off:
-            return "off";
-        case CheckVerdict::doubtful:
-            return "doubtful";
-        case CheckVerdict::unchecked:
-            break;
-    }
-    return "unchecked";
-}
-
-Check check_posterior(const Model& model, const Optimum& optimum, const Posterior& posterior, const Door& in_data_units,
-                      const CheckOptions& options) {
+Check check_posterior(const Model& model, const Optimum& optimum, const Posterior& posterior,
+                      const Functionals& statistics, const CheckOptions& options) {
     const LinearResponse response(model, optimum);
     const ModelDensity density(model, optimum.state);
+    require_few_coordinates(density.dimension());
     const NormalApproximation approximation = density.chart().approximation(response);
     Check check;
-    check.options = options;
+    check.method = options.method;
+    check.draws = options.draws;
+    check.seed = options.seed;
     const detail::LabelledDensity labelled(model, optimum.state, density, approximation);
     const Matrix points = options.method == CheckMethod::importance
-                              ? draw_importance(labelled, approximation, check)
-                              : draw_metropolis(density, labelled, approximation, check);
+                              ? draw_importance(labelled, approximation, options.threads, check)
+                              : draw_metropolis(density, labelled, approximation, options.threads, check);
     check.exchanged = labelled.exchanged();
-    const std::vector<std::string> names = detail::model_statistics(posterior);
-    const Functionals::Resolved statistics = in_data_units(names).resolve(model.layout());
-    Matrix values = statistics.weights.transpose() * density.statistics(points, options.threads);
-    values.colwise() += statistics.constants;
-    check.values = detail::reported_values(posterior, names, values);
+    const Functionals::Resolved resolved = statistics.resolve(model.layout());
+    Matrix values = resolved.weights.transpose() * density.statistics(points, options.threads);
+    values.colwise() += resolved.constants;
+    check.values = posterior.values_at(values);
     compare(posterior, check);
     return check;
 }
 
-Check check_mixture(const FitFile& fit, const std::shared_ptr<RowSource>& rows, const CheckOptions& options) {
-    const auto& record = std::get<MixtureRecord>(fit.model);
-    MixtureSpecification specification;
-    specification.components = record.components;
-    specification.covariance = record.covariance;
-    specification.prior = record.prior;
-    specification.weighted = fit.data.weights.has_value();
-    specification.threads = options.threads;
-    specification.standardisation = std::pair(record.centre, record.scale);
-    const MixtureModel model(rows, specification);
-    require_rows(fit, model.rows());
-    return check_posterior(
-        model, optimum_of(fit, model), fit.posterior,
-        [&](const std::vector<std::string>& names) { return model.in_data_units(names); }, options);
+Check check(const FittedModel& fitted, const CheckOptions& options) {
+    return check(fitted, fitted.posterior(), options);
 }
 
-Check check_regression(const FitFile& fit, const RegressionDesign& design, const CheckOptions& options) {
-    const RegressionModel model(design, std::get<RegressionRecord>(fit.model).prior);
-    require_rows(fit, model.rows());
-    return check_posterior(
-        model, optimum_of(fit, model), fit.posterior,
-        [&](const std::vector<std::string>& names) { return model.in_data_units(names); }, options);
+Check check(const FittedModel& fitted, const Posterior& posterior, const CheckOptions& options) {
+    return check_posterior(fitted.model(), fitted.optimum(), posterior, fitted.statistics(), options);
 }
 
 }  // namespace lrvb

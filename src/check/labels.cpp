@@ -1,7 +1,5 @@
 #include "check/labels.hpp"
 
-#include <lrvb/kind/mixture/model.hpp>
-
 #include <limits>
 
 namespace lrvb::detail {
@@ -11,45 +9,53 @@ LabelledDensity::LabelledDensity(const Model& model, const State& state, const M
     : density_(density),
       centre_(approximation.mean),
       inverse_sd_(approximation.covariance.diagonal().cwiseSqrt().cwiseInverse()) {
-    const auto* mixture = dynamic_cast<const MixtureModel*>(&model);
-    if (mixture == nullptr || mixture->components() == 1) return;
-    // The weights are the first variable; then come the components, one after the other.
-    for (std::size_t j = 1; j < state.clamped.size(); ++j) {
-        if (state.clamped[j]) return;
+    const Exchangeable exchangeable = model.exchangeable();
+    std::vector<std::vector<Index>> blocks;
+    for (const std::vector<Index>& block : exchangeable.blocks) {
+        std::vector<Index> coordinates;
+        for (const Index variable : block) {
+            if (state.clamped[static_cast<std::size_t>(variable)]) return;
+            const std::vector<Index> own = density.chart().coordinates_of(variable);
+            coordinates.insert(coordinates.end(), own.begin(), own.end());
+        }
+        blocks.push_back(std::move(coordinates));
     }
-    components_ = mixture->components();
-    if (state.clamped[0]) {
-        weights_ = model.layout().segment(state.mean, 0);
+    blocks_ = std::move(blocks);
+    if (!exchangeable.weights) return;
+    if (state.clamped[static_cast<std::size_t>(*exchangeable.weights)]) {
+        weights_ = model.layout().segment(state.mean, *exchangeable.weights);
     } else {
-        ratios_ = components_ - 1;
+        ratios_ = density.chart().coordinates_of(*exchangeable.weights);
     }
-    own_ = (density.dimension() - ratios_) / components_;
 }
 
-// How much nearer to the centre the point is with these two components exchanged, squared.
-double LabelledDensity::gain(const VectorView& point, Index one, Index other) const {
-    if (weights_.size() > 0 && weights_[one] != weights_[other]) return 0.0;
+// How much nearer to the centre the point is with these two blocks exchanged, squared.
+double LabelledDensity::gain(const VectorView& point, std::size_t one, std::size_t other) const {
+    if (weights_.size() > 0 && weights_[static_cast<Index>(one)] != weights_[static_cast<Index>(other)]) return 0.0;
     const auto square = [&](Index at, double value) {
         const double off = (value - centre_[at]) * inverse_sd_[at];
         return off * off;
     };
     double sum = 0.0;
-    const Index left = ratios_ + one * own_;
-    const Index right = ratios_ + other * own_;
-    for (Index i = 0; i < own_; ++i) {
-        sum += square(left + i, point[left + i]) - square(left + i, point[right + i]);
-        sum += square(right + i, point[right + i]) - square(right + i, point[left + i]);
+    for (std::size_t i = 0; i < blocks_[one].size(); ++i) {
+        const Index left = blocks_[one][i];
+        const Index right = blocks_[other][i];
+        sum += square(left, point[left]) - square(left, point[right]);
+        sum += square(right, point[right]) - square(right, point[left]);
     }
-    if (ratios_ == 0) return sum;
-    const auto log_weight = [&](Index k) { return k < ratios_ ? point[k] : 0.0; };
-    const auto exchanged = [&](Index k) { return log_weight(k == one ? other : k == other ? one : k); };
-    for (Index k = 0; k < ratios_; ++k) sum += square(k, point[k]) - square(k, exchanged(k) - exchanged(ratios_));
+    if (ratios_.empty()) return sum;
+    const std::size_t last = ratios_.size();
+    const auto log_weight = [&](std::size_t k) { return k < last ? point[ratios_[k]] : 0.0; };
+    const auto exchanged = [&](std::size_t k) { return log_weight(k == one ? other : k == other ? one : k); };
+    for (std::size_t k = 0; k < last; ++k) {
+        sum += square(ratios_[k], point[ratios_[k]]) - square(ratios_[k], exchanged(k) - exchanged(last));
+    }
     return sum;
 }
 
 bool LabelledDensity::is_exchanged(const VectorView& point) const {
-    for (Index one = 0; one < components_; ++one) {
-        for (Index other = one + 1; other < components_; ++other) {
+    for (std::size_t one = 0; one < blocks_.size(); ++one) {
+        for (std::size_t other = one + 1; other < blocks_.size(); ++other) {
             if (gain(point, one, other) > 0.0) return true;
         }
     }

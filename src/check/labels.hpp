@@ -3,12 +3,14 @@
 #include <lrvb/export.hpp>
 #include <lrvb/sample/model_density.hpp>
 
-/// One labelling of a mixture's components.
+#include <vector>
+
+/// One labelling of what can be exchanged.
 namespace lrvb::detail {
 
-/// The density of a mixture, cut to the labels of its fit: zero wherever exchanging two components brings a point
-/// nearer to the centre of the approximation, in its sds. Components that are held, or of different weights that are
-/// held, cannot be exchanged; and of other models nothing is cut.
+/// The density of a model, cut to the labels of its fit: zero wherever exchanging two of its blocks (the components of
+/// a mixture) brings a point nearer to the centre of the approximation, in its sds. Blocks that are held, or of
+/// different weights that are held, cannot be exchanged; and of models without such blocks nothing is cut.
 class LRVB_EXPORT LabelledDensity final : public LogDensity {
   public:
     LabelledDensity(const Model& model, const State& state, const ModelDensity& density,
@@ -22,15 +24,14 @@ class LRVB_EXPORT LabelledDensity final : public LogDensity {
 
   private:
     bool is_exchanged(const VectorView& point) const;
-    double gain(const VectorView& point, Index one, Index other) const;
+    double gain(const VectorView& point, std::size_t one, std::size_t other) const;
 
     const ModelDensity& density_;
     Vector centre_;
     Vector inverse_sd_;
-    Index components_ = 1;
-    Index ratios_ = 0;  // log(π_k/π_K), before the components' own coordinates
-    Index own_ = 0;     // of one component
-    Vector weights_;    // that are held
+    std::vector<std::vector<Index>> blocks_;  // their coordinates; none where nothing can be exchanged
+    std::vector<Index> ratios_;               // log(π_k/π_K)
+    Vector weights_;                          // that are held
     mutable Index seen_ = 0;
     mutable Index cut_ = 0;
 };

@@ -1,73 +1,15 @@
-#include "base/files.hpp"
-#include "cli/arguments.hpp"
 #include "cli/command.hpp"
-#include "cli/fit_command.hpp"
 #include "cli/output.hpp"
-#include "cli/restored.hpp"
 
 #include <lrvb/check/check.hpp>
 
 #include <fmt/format.h>
 
 #include <cmath>
-#include <memory>
 
 namespace lrvb::cli {
 
 namespace {
-
-struct Options {
-    std::string fit;
-    std::string data;
-    CheckOptions check;
-    int threads = 0;
-    Format format = Format::table;
-    std::string variables;
-    std::string draws_path;
-    bool correct = false;
-    std::string output;
-};
-
-Check check_data(const FitFile& fit, const Options& options) {
-    const FittedData data = open_fitted(fit, options.data);
-    return data.source ? check_mixture(fit, data.source, options.check)
-                       : check_regression(fit, *data.design, options.check);
-}
-
-std::string_view method_name(CheckMethod method) {
-    return method == CheckMethod::importance ? "importance" : "mh";
-}
-
-std::string json_text(const Check& check, const std::vector<Index>& chosen) {
-    Json json;
-    json["variables"] = Json::array();
-    for (const Index at : chosen) {
-        const CheckedVariable& variable = check.variables[static_cast<std::size_t>(at)];
-        Json entry;
-        entry["name"] = variable.name;
-        entry["mean_lrvb"] = variable.mean_lrvb;
-        entry["sd_lrvb"] = variable.sd_lrvb;
-        entry["mean_exact"] = variable.mean_exact;
-        entry["sd_exact"] = variable.sd_exact;
-        entry["shift"] = number_or_null(variable.shift);
-        entry["shift_se"] = number_or_null(variable.shift_se);
-        entry["ratio"] = number_or_null(variable.ratio);
-        entry["ratio_se"] = number_or_null(variable.ratio_se);
-        entry["verdict"] = variable.verdict;
-        json["variables"].push_back(std::move(entry));
-    }
-    json["method"] = method_name(check.options.method);
-    json["k_hat"] = number_or_null(check.k_hat);
-    json["r_hat"] = number_or_null(check.r_hat);
-    json["acceptance"] = number_or_null(check.acceptance);
-    json["ess"] = check.ess;
-    json["draws"] = check.options.draws;
-    json["seed"] = check.options.seed;
-    json["verdict"] = to_string(check.verdict);
-    json["message"] = check.message;
-    json["trust"] = check.trust;
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 std::string csv_text(const Check& check, const std::vector<Index>& chosen) {
     std::string text = csv_line({"variable", "mean_lrvb", "sd_lrvb", "mean_exact", "sd_exact", "shift", "shift_se",
@@ -93,22 +35,22 @@ std::string table_text(const Check& check, const std::vector<Index>& chosen) {
                          fixed ? "NA" : fmt::format("{:.2f}", variable.shift),
                          fixed ? "NA" : fmt::format("{:.2f}", variable.ratio), variable.verdict});
     }
-    const std::string method =
-        check.options.method == CheckMethod::importance ? "importance sampling" : "Metropolis-Hastings";
+    const std::string method = check.method == CheckMethod::importance ? "importance sampling" : "Metropolis-Hastings";
     return fmt::format("{} draws of the exact posterior by {}, worth {:.0f} independent ones\n{}\n\n{}\n{}: {}\n",
-                       check.options.draws, method, check.ess, check.trust, aligned(table), to_string(check.verdict),
+                       check.draws, method, check.ess, check.trust, aligned(table), to_string(check.verdict),
                        check.message);
 }
 
 // Importance draws are draws of the proposal: their weights are exp(lp__ − log_g__).
 void save_draws(const Check& check, const std::vector<Index>& chosen, const std::string& path) {
-    const bool importance = check.options.method == CheckMethod::importance;
+    const bool importance = check.method == CheckMethod::importance;
     std::vector<std::string> fields;
     if (!importance) fields = {".chain", ".iteration", ".draw"};
     for (const Index at : chosen) fields.push_back(check.variables[static_cast<std::size_t>(at)].name);
     fields.emplace_back("lp__");
     if (importance) fields.emplace_back("log_g__");
-    std::string text = csv_line(fields);
+    LineFile file(path);
+    file.add(csv_line(fields));
     const Index length = importance ? check.values.cols() : check.values.cols() / check.chains;
     for (Index i = 0; i < check.values.cols(); ++i) {
         fields.clear();
@@ -118,55 +60,58 @@ void save_draws(const Check& check, const std::vector<Index>& chosen, const std:
         for (const Index at : chosen) fields.push_back(exact(check.values(at, i)));
         fields.push_back(std::isfinite(check.log_density[i]) ? exact(check.log_density[i]) : "-Inf");
         if (importance) fields.push_back(exact(check.log_proposal[i]));
-        text += csv_line(fields);
+        file.add(csv_line(fields));
     }
-    detail::write_text(path, text);
+    file.commit();
 }
 
-int run_check(Options options) {
-    if (options.correct == options.output.empty()) throw UsageError("--correct and -o need each other");
-    require_other_file(options.output, {options.fit, options.data});
-    require_other_file(options.draws_path, {options.fit, options.data}, "--save-draws");
-    if (same_file(options.output, options.draws_path)) {
+int run_check(const Settings& settings) {
+    const std::string output = settings.text("output");
+    const std::string draws_path = settings.text("save-draws");
+    const std::vector<std::string> inputs{settings.text("FIT"), settings.text("DATA")};
+    if (settings.flag("correct") == output.empty()) throw UsageError("--correct and -o need each other");
+    require_other_file(output, inputs);
+    require_other_file(draws_path, inputs, "--save-draws");
+    if (same_file(output, draws_path)) {
         throw UsageError("-o and --save-draws name the same file: choose another for one of them");
     }
-    options.check.threads = threads_of(options.threads);
-    const FitFile fit = read_fit(options.fit);
-    const std::vector<Index> chosen = fit.posterior.select(split(options.variables));
-    const Check check = check_data(fit, options);
-    if (!options.draws_path.empty()) save_draws(check, chosen, options.draws_path);
-    if (options.correct) write_fit(options.output, corrected(fit, check));
+    CheckOptions options;
+    if (settings.text("method") == "mh") options.method = CheckMethod::metropolis;
+    options.draws = settings.whole("draws", options.draws);
+    options.seed = settings.seed();
+    options.threads = threads_of(settings);
+    const FitFile fit = read_fit(settings.text("FIT"));
+    const std::vector<Index> chosen = fit.posterior.select(settings.list("variables"));
+    const Check check = lrvb::check(*restore(fit, settings.text("DATA"), options.threads), fit.posterior, options);
+    if (!draws_path.empty()) save_draws(check, chosen, draws_path);
+    if (settings.flag("correct")) write_fit(output, corrected(fit, check));
     // A file on standard output is for the next program in the pipe: nothing else belongs there.
-    if (options.draws_path == "-" || options.output == "-") return kSuccess;
-    if (options.format == Format::json) {
-        fmt::print("{}", json_text(check, chosen));
+    if (draws_path == "-" || output == "-") return kSuccess;
+    const Format format = format_of(settings);
+    if (format == Format::json) {
+        fmt::print("{}\n", check.document(chosen).json(2));
     } else {
-        fmt::print("{}", options.format == Format::csv ? csv_text(check, chosen) : table_text(check, chosen));
+        fmt::print("{}", format == Format::csv ? csv_text(check, chosen) : table_text(check, chosen));
     }
     return kSuccess;
 }
 
 }  // namespace
 
-void add_check(CLI::App& program, Run& run) {
-    const auto options = std::make_shared<Options>();
-    CLI::App* command = program.add_subcommand("check", "Compare a fit with the exact posterior");
-    add_fit_argument(*command, options->fit);
-    add_fitted_data(*command, options->data);
-    command->add_option("--draws", options->check.draws, "Draws of the exact posterior (default 4000)")
-        ->check(CLI::Range(100, 10000000).description("100 to 10000000"));
-    add_choice<CheckMethod>(*command, "--method", options->check.method,
-                            {{"importance", CheckMethod::importance}, {"mh", CheckMethod::metropolis}},
-                            "importance (default), or mh for Metropolis-Hastings about the mode");
-    add_format(*command, options->format);
-    add_variables(*command, options->variables);
-    add_seed(*command, options->check.seed, "Seed of the draws (default 1)");
-    add_threads(*command, options->threads);
-    command->add_option("--save-draws", options->draws_path,
-                        "Write the draws to this CSV file, with lp__ and the log density log_g__ of the proposal");
-    command->add_flag("--correct", options->correct, "Write a fit file with the checked means and covariances to -o");
-    command->add_option("-o,--output", options->output, "The file of --correct");
-    command->callback([options, &run] { run = [options] { return run_check(*options); }; });
+Command check_command() {
+    OptionInfo draws = OptionInfo::whole("--draws", 100, 10000000, "Draws of the exact posterior (default 4000)");
+    draws.range = "100 to 10000000";
+    return {"check",
+            "Compare a fit with the exact posterior",
+            {fit_argument(), fitted_data(), draws,
+             OptionInfo::choice("--method", {"importance", "mh"},
+                                "importance (default), or mh for Metropolis-Hastings about the mode"),
+             format_option(), variables_option(), seed_option("Seed of the draws (default 1)"), threads_option(),
+             OptionInfo{"--save-draws",
+                        "Write the draws to this CSV file, with lp__ and the log density log_g__ of the proposal"},
+             OptionInfo::flag("--correct", "Write a fit file with the checked means and covariances to -o"),
+             output_option("The file of --correct")},
+            run_check};
 }
 
 }  // namespace lrvb::cli

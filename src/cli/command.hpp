@@ -1,11 +1,13 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <functional>
-#include <stdexcept>
+#include <lrvb/kind/options.hpp>
 
-/// The program `lrvb`: one file a subcommand. Each adds its subcommand to the parser and leaves what to do in `run`, so
-/// that nothing happens before the whole command line has been understood.
+#include <functional>
+#include <string>
+#include <vector>
+
+/// The program `lrvb`: one file a command. Each declares its options as a kind of model does and gets what was written
+/// as Settings; only parser.cpp knows how a command line is taken apart.
 namespace lrvb::cli {
 
 constexpr int kSuccess = 0;
@@ -13,26 +15,25 @@ constexpr int kBadInput = 1;
 constexpr int kWrongUsage = 2;
 constexpr int kNotConverged = 3;
 
-/// A command line that cannot be meant, found after parsing.
-class UsageError : public std::runtime_error {
-  public:
-    using std::runtime_error::runtime_error;
+struct Command {
+    std::string name;  // "summary", or "fit mixture"
+    std::string help;
+    std::vector<OptionInfo> options;
+    /// The exit code.
+    std::function<int(const Settings&)> run;
 };
 
-using Run = std::function<int()>;
-
-void add_fit_mixture(CLI::App& fit, Run& run);
-void add_fit_regression(CLI::App& fit, Run& run);
-void add_summary(CLI::App& program, Run& run);
-void add_covariance(CLI::App& program, Run& run);
-void add_leverage(CLI::App& program, Run& run);
-void add_influence(CLI::App& program, Run& run);
-void add_sensitivity(CLI::App& program, Run& run);
-void add_check(CLI::App& program, Run& run);
-void add_predict(CLI::App& program, Run& run);
-void add_report(CLI::App& program, Run& run);
-void add_reproduce(CLI::App& program, Run& run);
-void add_simulate_mixture(CLI::App& simulate, Run& run);
-void add_completion(CLI::App& program, Run& run);
+/// One for each kind of model.
+std::vector<Command> fit_commands();
+std::vector<Command> simulate_commands();
+Command summary_command();
+Command covariance_command();
+Command check_command();
+Command predict_command();
+Command leverage_command();
+Command influence_command();
+Command sensitivity_command();
+Command report_command();
+Command reproduce_command();
 
 }  // namespace lrvb::cli

@@ -1,24 +1,13 @@
-#include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
-#include <memory>
-#include <nlohmann/json.hpp>
 
 namespace lrvb::cli {
 
 namespace {
-
-struct Options {
-    std::string path;
-    std::string variables;
-    Method method = Method::linear_response;
-    bool correlation = false;
-    Format format = Format::table;
-};
 
 // What is held has no variance, and no correlation: not a number.
 Matrix to_correlation(const Matrix& covariance) {
@@ -29,14 +18,7 @@ Matrix to_correlation(const Matrix& covariance) {
 std::string matrix_text(const std::vector<std::string>& names, const Matrix& matrix, Format format) {
     const Index size = matrix.rows();
     if (format == Format::json) {
-        nlohmann::ordered_json json;
-        json["names"] = names;
-        json["matrix"] = nlohmann::json::array();
-        for (Index i = 0; i < size; ++i) {
-            const Vector row = matrix.row(i);
-            json["matrix"].push_back(std::vector<double>(row.begin(), row.end()));
-        }
-        return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+        return Document{{"names", names}, {"matrix", matrix}}.json() + "\n";
     }
     if (format == Format::csv) {
         std::string text = csv_line(names);
@@ -59,29 +41,36 @@ std::string matrix_text(const std::vector<std::string>& names, const Matrix& mat
     return aligned(table);
 }
 
-int show(const Options& options) {
-    const FitFile fit = read_fit(options.path);
-    const std::vector<Index> chosen = fit.posterior.select(split(options.variables));
+// Printed as a whole: of very many variables that would be more than anyone reads.
+void require_printable(const std::vector<Index>& chosen) {
+    if (static_cast<Index>(chosen.size()) <= 2 * kDenseStatistics) return;
+    throw std::runtime_error(
+        fmt::format("the covariance of {} variables has {} entries: name some of them with --variables", chosen.size(),
+                    chosen.size() * chosen.size()));
+}
+
+int show_covariance(const Settings& settings) {
+    const FitFile fit = read_fit(settings.text("FIT"));
+    const std::vector<Index> chosen = fit.posterior.select(settings.list("variables"));
+    require_printable(chosen);
     std::vector<std::string> names;
     for (const Index at : chosen) names.push_back(fit.posterior.variables[static_cast<std::size_t>(at)].name);
-    const Matrix covariance = fit.posterior.covariance_of(chosen, options.method);
-    fmt::print("{}", matrix_text(names, options.correlation ? to_correlation(covariance) : covariance, options.format));
+    const Method method = settings.text("method", "lrvb") == "lrvb" ? Method::linear_response : Method::mean_field;
+    const Matrix covariance = fit.posterior.covariance_of(chosen, method);
+    fmt::print("{}", matrix_text(names, settings.flag("correlation") ? to_correlation(covariance) : covariance,
+                                 format_of(settings)));
     return kSuccess;
 }
 
 }  // namespace
 
-void add_covariance(CLI::App& program, Run& run) {
-    const auto options = std::make_shared<Options>();
-    CLI::App* command = program.add_subcommand("covariance", "Show the posterior covariance or correlation of a fit");
-    add_fit_argument(*command, options->path);
-    add_variables(*command, options->variables);
-    add_choice<Method>(*command, "--method", options->method,
-                       {{"lrvb", Method::linear_response}, {"mfvb", Method::mean_field}},
-                       "lrvb (default), or mfvb for what mean field says");
-    command->add_flag("--correlation", options->correlation, "Correlations instead of covariances");
-    add_format(*command, options->format);
-    command->callback([options, &run] { run = [options] { return show(*options); }; });
+Command covariance_command() {
+    return {"covariance",
+            "Show the posterior covariance or correlation of a fit",
+            {fit_argument(), variables_option(),
+             OptionInfo::choice("--method", {"lrvb", "mfvb"}, "lrvb (default), or mfvb for what mean field says"),
+             OptionInfo::flag("--correlation", "Correlations instead of covariances"), format_option()},
+            show_covariance};
 }
 
 }  // namespace lrvb::cli

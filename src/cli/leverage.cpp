@@ -1,39 +1,31 @@
-#include "base/files.hpp"
-#include "cli/arguments.hpp"
 #include "cli/command.hpp"
-#include "cli/fit_command.hpp"
 #include "cli/output.hpp"
-#include "cli/restored.hpp"
+
+#include <lrvb/kind/fitted_model.hpp>
 
 #include <fmt/format.h>
 
-#include <memory>
+#include <iterator>
 
 namespace lrvb::cli {
 
 namespace {
 
-struct Options {
-    std::string fit;
-    std::string data;
-    std::string variables;
-    int threads = 0;
-    std::string output = "-";
-};
-
-int show(const Options& options) {
-    require_other_file(options.output, {options.fit, options.data});
-    const std::unique_ptr<Restored> restored = restore(options.fit, options.data, threads_of(options.threads));
-    const Posterior& posterior = restored->file().posterior;
-    const std::vector<Index> chosen = posterior.select(split(options.variables));
-    const std::vector<std::string> inputs = restored->model().inputs();
-
-    std::vector<std::string> header{"row"};
-    if (inputs.size() == 1) {
-        header.emplace_back(std::holds_alternative<MixtureRecord>(restored->file().model) ? "x" : inputs.front());
-    } else {
-        header.insert(header.end(), inputs.begin(), inputs.end());
+int show_leverage(const Settings& settings) {
+    const std::string output = settings.text("output", "-");
+    require_other_file(output, {settings.text("FIT"), settings.text("DATA")});
+    const std::unique_ptr<FittedModel> fitted =
+        restore(read_fit(settings.text("FIT")), settings.text("DATA"), threads_of(settings));
+    const Posterior& posterior = fitted->posterior();
+    const std::vector<Index> chosen = posterior.select(settings.list("variables"));
+    const std::vector<std::string> inputs = fitted->inputs();
+    if (inputs.empty()) {
+        throw std::runtime_error(
+            "nothing that was observed is continuous, so there is no leverage: 'lrvb influence' says what dropping a "
+            "row does");
     }
+    std::vector<std::string> header{"row"};
+    for (const std::string& name : fitted->leverage_header()) header.push_back(name);
     for (const Index at : chosen) {
         const std::string& name = posterior.variables[static_cast<std::size_t>(at)].name;
         if (inputs.size() == 1) {
@@ -42,20 +34,22 @@ int show(const Options& options) {
         }
         for (const std::string& input : inputs) header.push_back(fmt::format("{}/{}", name, input));
     }
-    const Vector hats = restored->hat_values();
-    if (hats.size() > 0) header.emplace_back("hat");
-    detail::AtomicFile file(options.output);
-    std::string text = csv_line(header);
-    restored->response().leverage(restored->functionals(chosen), [&](const RowAnswers& rows) {
+    const std::vector<std::pair<std::string, Vector>> more = fitted->row_columns();
+    for (const auto& [name, values] : more) header.push_back(name);
+    LineFile file(output);
+    file.add(csv_line(header));
+    std::string line;
+    fitted->response().leverage(fitted->functionals(chosen), [&](const RowAnswers& rows) {
         for (Index i = 0; i < rows.answers.rows(); ++i) {
-            fmt::format_to(std::back_inserter(text), "{}", restored->file_row(rows.first + i));
-            for (const double value : rows.inputs.row(i)) fmt::format_to(std::back_inserter(text), ",{}", value);
-            for (const double value : rows.answers.row(i)) fmt::format_to(std::back_inserter(text), ",{}", value);
-            if (hats.size() > 0) fmt::format_to(std::back_inserter(text), ",{}", hats[rows.first + i]);
-            text += '\n';
+            line.clear();
+            const auto out = std::back_inserter(line);
+            fmt::format_to(out, "{}", fitted->file_row(rows.first + i));
+            for (const double value : rows.inputs.row(i)) fmt::format_to(out, ",{}", value);
+            for (const double value : rows.answers.row(i)) fmt::format_to(out, ",{}", value);
+            for (const auto& [name, values] : more) fmt::format_to(out, ",{}", values[rows.first + i]);
+            line += '\n';
+            file.add(line);
         }
-        file.write(text.data(), text.size());
-        text.clear();
     });
     file.commit();
     return kSuccess;
@@ -63,16 +57,12 @@ int show(const Options& options) {
 
 }  // namespace
 
-void add_leverage(CLI::App& program, Run& run) {
-    const auto options = std::make_shared<Options>();
-    CLI::App* command = program.add_subcommand(
-        "leverage", "How much each mean moves with each datum: d E[variable] / d x, for every row, as CSV");
-    add_fit_argument(*command, options->fit);
-    add_fitted_data(*command, options->data);
-    add_variables(*command, options->variables);
-    command->add_option("-o,--output", options->output, "Write to this file instead of standard output");
-    add_threads(*command, options->threads);
-    command->callback([options, &run] { run = [options] { return show(*options); }; });
+Command leverage_command() {
+    return {"leverage",
+            "How much each mean moves with each datum: d E[variable] / d x, for every row, as CSV",
+            {fit_argument(), fitted_data(), variables_option(),
+             output_option("Write to this file instead of standard output"), threads_option()},
+            show_leverage};
 }
 
 }  // namespace lrvb::cli

@@ -26,41 +26,26 @@ std::string ratio(double sd, double mean_field_sd) {
     return fmt::format("{:.2f}", sd / mean_field_sd);
 }
 
+// Of a large model, what is not shown unless it is asked for.
+std::string left_out(const Posterior& posterior, std::size_t shown) {
+    if (shown == posterior.variables.size()) return {};
+    std::vector<std::pair<std::string, std::size_t>> groups;
+    for (const PosteriorVariable& variable : posterior.variables) {
+        if (!variable.meaning.is_local) continue;
+        const auto known = std::find_if(groups.begin(), groups.end(),
+                                        [&](const auto& group) { return group.first == variable.meaning.group; });
+        if (known != groups.end()) {
+            ++known->second;
+        } else {
+            groups.emplace_back(variable.meaning.group, 1);
+        }
+    }
+    std::string text;
+    for (const auto& [group, count] : groups) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", group, count);
+    return fmt::format("\nnot shown: {}; --variables shows them\n", text);
+}
+
 }  // namespace
-
-void add_format(CLI::App& command, Format& format) {
-    add_choice<Format>(command, "--format", format,
-                       {{"table", Format::table}, {"csv", Format::csv}, {"json", Format::json}},
-                       "table for people (default), csv or json for programs");
-}
-
-void add_fit_argument(CLI::App& command, std::string& path) {
-    command.add_option("FIT", path, "A fit file, as 'lrvb fit … -o FIT' writes it; - for standard input")->required();
-}
-
-void add_fitted_data(CLI::App& command, std::string& path) {
-    command.add_option("DATA", path, "The data that was fitted: CSV, .npy, or - for standard input")->required();
-}
-
-void add_threads(CLI::App& command, int& threads) {
-    command.add_option("--threads", threads, "Threads (default: as many as there are cores)")
-        ->check(CLI::Range(1, 1024).description("1 or more"));
-}
-
-void add_seed(CLI::App& command, std::uint64_t& seed, const std::string& description) {
-    command.add_option("--seed", seed, description)
-        ->check(CLI::Validator(
-            [](const std::string& text) {
-                const bool signless = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-                return signless ? std::string() : fmt::format("'{}' is not a whole number from 0", text);
-            },
-            ""));
-}
-
-void add_variables(CLI::App& command, std::string& variables) {
-    command.add_option("--variables", variables,
-                       "Variables to show, separated by commas; mu stands for every mu[…] (default: all)");
-}
 
 std::string aligned(const std::vector<std::vector<std::string>>& given) {
     // A name from a file may hold line ends: a table has one line a row.
@@ -116,10 +101,6 @@ std::string exact(double value) {
     return std::isfinite(value) ? fmt::format("{}", value) : "NA";
 }
 
-Json number_or_null(double value) {
-    return std::isfinite(value) ? Json(value) : Json();
-}
-
 std::string rounded(double value, double sd) {
     if (std::isnan(value)) return "NA";
     const double size = std::isfinite(sd) && sd > 0.0 ? sd : std::abs(value);
@@ -129,15 +110,22 @@ std::string rounded(double value, double sd) {
     return fmt::format("{:.{}f}", value, decimals);
 }
 
+void LineFile::add(const std::string& text) {
+    constexpr std::size_t kPiece = std::size_t{1} << 16;
+    text_ += text;
+    if (text_.size() < kPiece) return;
+    file_.write(text_.data(), text_.size());
+    text_.clear();
+}
+
+void LineFile::commit() {
+    file_.write(text_.data(), text_.size());
+    file_.commit();
+}
+
 std::string headline(const FitFile& fit) {
     std::string text = fmt::format("{} rows, ", fit.data.rows);
-    if (const auto* mixture = std::get_if<MixtureRecord>(&fit.model)) {
-        text += fmt::format("{} component{}, ", mixture->components, mixture->components == 1 ? "" : "s");
-    }
-    if (const auto* regression = std::get_if<RegressionRecord>(&fit.model)) {
-        text += fmt::format("{} on {} column{}, ", regression->response, regression->terms.size(),
-                            regression->terms.size() == 1 ? "" : "s");
-    }
+    if (const std::string own = fit.model->headline(); !own.empty()) text += own + ", ";
     text += fmt::format("{} pass{}, bound {:.4f}, ", fit.outcome.passes, fit.outcome.passes == 1 ? "" : "es",
                         fit.outcome.bound);
     if (!fit.converged()) return text + fmt::format("NOT converged ({})", to_string(fit.outcome.termination));
@@ -150,31 +138,33 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
     const std::string lower = quantile_name(0.5 * (1.0 - options.level));
     const std::string upper = quantile_name(0.5 * (1.0 + options.level));
     if (options.format == Format::json) {
-        Json json;
-        json["variables"] = Json::array();
+        Document variables = Document::list();
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const Posterior::Row& row = rows[i];
-            Json entry;
+            Document entry;
             entry["name"] = row.name;
             entry["mean"] = row.mean;
-            entry["sd"] = number_or_null(row.sd);
+            entry["sd"] = row.sd;
             entry["sd_mfvb"] = row.mean_field_sd;
-            entry[lower] = number_or_null(row.lower);
-            entry[upper] = number_or_null(row.upper);
+            entry[lower] = row.lower;
+            entry[upper] = row.upper;
             if (fit.check) {
-                entry["mean_exact"] = fit.check->mean[chosen[i]];
-                entry["sd_exact"] = fit.check->sd[chosen[i]];
-                entry["verdict"] = fit.check->verdicts[static_cast<std::size_t>(chosen[i])];
+                const CheckedVariable& checked = fit.check->variables[static_cast<std::size_t>(chosen[i])];
+                entry["mean_exact"] = checked.mean_exact;
+                entry["sd_exact"] = checked.sd_exact;
+                entry["verdict"] = checked.verdict;
             }
-            json["variables"].push_back(std::move(entry));
+            variables.push_back(std::move(entry));
         }
-        json["elbo"] = number_or_null(fit.outcome.bound);
+        Document json;
+        json["variables"] = std::move(variables);
+        json["elbo"] = fit.outcome.bound;
         json["converged"] = fit.converged();
-        json["step"] = number_or_null(fit.outcome.step);
+        json["step"] = fit.outcome.step;
         json["passes"] = fit.outcome.passes;
         json["n"] = fit.data.rows;
         json["warnings"] = fit.warnings;
-        return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+        return json.json(2) + "\n";
     }
     if (options.format == Format::csv) {
         std::string text = csv_line({"variable", "mean", "sd", "sd_mfvb", lower, upper});
@@ -193,8 +183,9 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
         table.push_back({row.name, rounded(row.mean, sd), rounded(row.sd, sd), rounded(row.mean_field_sd, sd),
                          ratio(row.sd, row.mean_field_sd), rounded(row.lower, sd), rounded(row.upper, sd)});
         if (!fit.check) continue;
-        table.back().insert(table.back().begin() + 3, rounded(fit.check->sd[chosen[i]], sd));
-        table.back().push_back(fit.check->verdicts[static_cast<std::size_t>(chosen[i])]);
+        const CheckedVariable& checked = fit.check->variables[static_cast<std::size_t>(chosen[i])];
+        table.back().insert(table.back().begin() + 3, rounded(checked.sd_exact, sd));
+        table.back().push_back(checked.verdict);
     }
     std::string text = headline(fit) + "\n";
     if (fit.correction) {
@@ -203,8 +194,11 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
     }
     for (const std::string& warning : fit.warnings) text += "warning: " + warning + "\n";
     text += "\n" + aligned(table);
-    if (fit.check)
-        text += fmt::format("\nagainst the exact posterior: {}: {}\n", fit.check->verdict, fit.check->message);
+    if (options.variables.empty()) text += left_out(fit.posterior, chosen.size());
+    if (fit.check) {
+        text +=
+            fmt::format("\nagainst the exact posterior: {}: {}\n", to_string(fit.check->verdict), fit.check->message);
+    }
     return text;
 }
 

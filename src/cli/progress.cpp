@@ -37,8 +37,8 @@ bool Interruption::asked_for() {
     return interrupted != 0;
 }
 
-ProgressLine::ProgressLine(Index rows, double tolerance, bool quiet)
-    : rows_(rows), tolerance_(tolerance), visible_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
+ProgressLine::ProgressLine(double tolerance, bool quiet)
+    : tolerance_(tolerance), visible_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
 
 ProgressLine::~ProgressLine() {
     if (written_) fmt::print(stderr, "\r\x1b[K");

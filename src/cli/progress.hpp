@@ -21,17 +21,19 @@ class Interruption {
 /// One line on the terminal, written over and over: nothing where standard error is no terminal.
 class ProgressLine {
   public:
-    ProgressLine(Index rows, double tolerance, bool quiet);
+    ProgressLine(double tolerance, bool quiet);
     ~ProgressLine();
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
 
+    /// What an iteration looks at that does not say.
+    void set_rows(Index rows) { rows_ = rows; }
     void show(const Progress& progress);
 
   private:
     using Clock = std::chrono::steady_clock;
 
-    Index rows_;
+    Index rows_ = 0;
     double tolerance_;
     bool visible_;
     Clock::time_point start_ = Clock::now();

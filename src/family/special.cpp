@@ -1,6 +1,7 @@
 #include "family/special.hpp"
 
 #include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 #include <boost/math/special_functions/trigamma.hpp>
 
@@ -112,6 +113,10 @@ double inverse_log_minus_digamma(double gap) {
         if (std::abs(step) <= 1e-15) break;
     }
     return x;
+}
+
+double central_quantile(double level) {
+    return std::numbers::sqrt2 * boost::math::erf_inv(level);
 }
 
 double softplus(double x) {

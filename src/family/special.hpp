@@ -33,6 +33,9 @@ double inverse_digamma(double y);
 /// The x > 0 with log x − ψ(x) = gap, for gap > 0.
 double inverse_log_minus_digamma(double gap);
 
+/// √2 erf⁻¹(level), odd in it: the z with P(|Z| ≤ z) = level for a standard normal Z.
+double central_quantile(double level);
+
 /// log(1 + exp(x)) without overflow.
 double softplus(double x);
 

@@ -2,7 +2,10 @@
 #include "base/messages.hpp"
 #include "kind/records.hpp"
 
-#include <lrvb/kind/fit_file.hpp>
+#include <lrvb/kind/kind.hpp>
+
+#include <algorithm>
+#include <unordered_map>
 
 namespace lrvb {
 
@@ -10,39 +13,54 @@ namespace {
 
 constexpr std::string_view kFormat = "lrvb fit";
 
-using detail::Fields;
-using detail::Json;
+// One line for every key at the top: readable with `head`, and no larger for it. Each goes to the text before the next
+// is made, so that a large fit is never there twice as a document.
+class Sections {
+  public:
+    void add(std::string_view key, const Document& value) {
+        text_ += text_.empty() ? "{\n" : ",\n";
+        text_ += Document(key).json();
+        text_ += ": ";
+        text_ += value.json();
+    }
+    std::string finished() { return std::move(text_) + "\n}\n"; }
 
-Json to_json(const FitFile& fit) {
-    Json json;
-    json["format"] = kFormat;
-    json["version"] = {{"major", FitFile::kMajorVersion}, {"minor", FitFile::kMinorVersion}};
-    json["program"] = fit.program;
-    json["model"] = std::visit([](const auto& record) { return detail::to_json(record); }, fit.model);
-    json["data"] = detail::to_json(fit.data);
-    json["options"] = detail::to_json(fit.options);
-    json["outcome"] = detail::to_json(fit.outcome);
-    json["warnings"] = fit.warnings;
-    json["parameters"] = Json::array();
-    for (const ParameterRecord& parameter : fit.parameters) json["parameters"].push_back(detail::to_json(parameter));
-    json["posterior"] = detail::to_json(fit.posterior);
-    if (fit.check) json["check"] = detail::to_json(*fit.check);
-    if (fit.correction) json["correction"] = detail::to_json(*fit.correction);
+  private:
+    std::string text_;
+};
+
+Document model_document(const ModelRecord& model) {
+    Document json{{"type", model.kind()}};
+    const Document record = model.document();
+    if (const Document::Object* entries = record.object_entries()) {
+        for (const auto& [key, value] : *entries) json.append(key, value);
+    }
     return json;
 }
 
-// One line for every key at the top: readable with `head`, and no larger for it.
-std::string to_text(const Json& json) {
-    std::string text = "{";
-    const char* separator = "\n";
-    for (const auto& [key, value] : json.items()) {
-        text += separator;
-        text += Json(key).dump();
-        text += ": ";
-        text += value.dump(-1, ' ', false, Json::error_handler_t::replace);
-        separator = ",\n";
-    }
-    return text += "\n}\n";
+Document parameters_document(const std::vector<ParameterRecord>& parameters) {
+    Document::List list;
+    list.reserve(parameters.size());
+    for (const ParameterRecord& parameter : parameters) list.push_back(detail::to_document(parameter));
+    return Document::list(std::move(list));
+}
+
+std::string to_text(const FitFile& fit) {
+    Sections sections;
+    sections.add("format", kFormat);
+    sections.add("version", Document{{"major", FitFile::kMajorVersion}, {"minor", FitFile::kMinorVersion}});
+    sections.add("program", fit.program.empty() ? LRVB_VERSION : fit.program);
+    sections.add("model", model_document(*fit.model));
+    sections.add("data", detail::to_document(fit.data));
+    sections.add("options", detail::to_document(fit.options));
+    sections.add("outcome", detail::to_document(fit.outcome));
+    sections.add("warnings", fit.warnings);
+    sections.add("parameters", parameters_document(fit.parameters));
+    sections.add("posterior", detail::to_document(fit.posterior));
+    if (fit.hessian) sections.add("hessian", detail::to_document(*fit.hessian));
+    if (fit.check) sections.add("check", detail::to_document(*fit.check));
+    if (fit.correction) sections.add("correction", detail::to_document(*fit.correction));
+    return sections.finished();
 }
 
 void require_version(const Fields& fields, const std::string& name) {
@@ -57,15 +75,119 @@ void require_version(const Fields& fields, const std::string& name) {
                     name, major, FitFile::kMajorVersion));
 }
 
-void require_parameters_of(const MixtureRecord& record, const Fields& fields) {
-    const auto count = static_cast<Index>(fields.list("parameters").size());
-    const Index columns = record.centre.size();
-    const bool full = record.covariance == MixtureCovariance::full && columns > 1;
-    // The number of components is compared before anything is made of that size.
-    const Index of_component = full ? 2 : 2 * columns;
-    const Index weights = record.components > 1 ? 1 : 0;
-    if ((count - weights) % of_component == 0 && (count - weights) / of_component == record.components) return;
-    fields.refuse("parameters", fmt::format("are not those of {} components", record.components));
+// The family of that name that has so many statistics; nothing where there is none.
+std::optional<AnyFamily> family_of(const std::string& name, Index size) {
+    std::optional<AnyFamily> found;
+    const auto try_family = [&](const AnyFamily& family) {
+        std::visit(
+            [&](const auto& own) {
+                if (own.name == name && own.size() == size) found = family;
+            },
+            family);
+    };
+    for (const AnyFamily& family :
+         std::initializer_list<AnyFamily>{family::Normal{}, family::Gamma{}, family::Beta{}, family::Bernoulli{}}) {
+        try_family(family);
+    }
+    if (size >= 2) {
+        try_family(family::Dirichlet(size));
+        try_family(family::Categorical(size));
+    }
+    for (Index dimension = 1; !found && dimension + dimension * (dimension + 1) / 2 <= size + dimension; ++dimension) {
+        try_family(family::MvNormal(dimension));
+        try_family(family::Wishart(dimension));
+    }
+    return found;
+}
+
+// What the record knows of the variables: by their places where it lists the same ones, otherwise by their names. A
+// correction keeps derived variables among the statistics, after those of the model, which are the ones that values at
+// a draw are made of.
+void give_meaning(FitFile& fit) {
+    std::vector<VariableMeaning> meanings = fit.model->meanings(fit);
+    std::vector<PosteriorVariable>& variables = fit.posterior.variables;
+    Index statistics = 0;
+    for (const VariableMeaning& meaning : meanings) {
+        for (const auto& [at, factor] : meaning.from_draw.combination) statistics = std::max(statistics, at + 1);
+    }
+    const auto all = static_cast<Index>(fit.posterior.statistics.size());
+    fit.posterior.derived_statistics = fit.correction ? std::max<Index>(0, all - statistics) : 0;
+
+    const auto is_of = [](const PosteriorVariable& variable, const VariableMeaning& meaning) {
+        return variable.name == meaning.name();
+    };
+    if (std::equal(variables.begin(), variables.end(), meanings.begin(), meanings.end(), is_of)) {
+        for (std::size_t v = 0; v < variables.size(); ++v) variables[v].meaning = std::move(meanings[v]);
+        return;
+    }
+    std::unordered_map<std::string, VariableMeaning> known;
+    for (VariableMeaning& meaning : meanings) {
+        std::string name = meaning.name();
+        known.try_emplace(std::move(name), std::move(meaning));
+    }
+    for (PosteriorVariable& variable : variables) {
+        const auto found = known.find(variable.name);
+        if (found != known.end()) variable.meaning = found->second;
+    }
+}
+
+// Covariances that the file does not keep as matrices.
+void answer_from_parameters(FitFile& fit, const Fields& fields) {
+    if (fit.posterior.mean_field_covariance && !fields.has("hessian")) return;
+    const Layout layout = fit.parameter_layout();
+    const State state = fit.state(layout);
+    SparseMatrix statistics;
+    try {
+        statistics = fit.model->statistics(fit);
+    } catch (const std::logic_error&) {
+        fields.refuse("posterior.covariance_mfvb", "is missing");
+    }
+    if (statistics.rows() != layout.size() || statistics.cols() != fit.posterior.mean.size()) {
+        fields.refuse("posterior.statistics", "are not those of the parameters");
+    }
+    fit.posterior.mean_field_covariance = mean_field_covariance(layout, state, statistics);
+    if (!fields.has("hessian")) return;
+    fit.hessian = detail::lower_triangle_record(fields.fields("hessian"), layout.size());
+    fit.posterior.covariance = response_covariance(FactoredCovariance(layout, state, *fit.hessian), statistics);
+    if (!fit.posterior.marginals || fit.posterior.marginals->sd.size() == 0) {
+        fields.refuse("posterior.marginals", "has no sds");
+    }
+}
+
+Document parsed(std::string_view text, const std::string& name) {
+    try {
+        return Document::parse(text);
+    } catch (const std::runtime_error& error) {
+        throw std::runtime_error(fmt::format(
+            "{} is no fit file of lrvb, or it is damaged: {}; make it again with 'lrvb fit'", name, error.what()));
+    }
+}
+
+FitFile fit_of(const Document& json, const std::string& name) {
+    const Fields fields(json, name);
+    require_version(fields, name);
+    FitFile fit;
+    fit.program = fields.text("program");
+    const Fields model = fields.fields("model");
+    const Kind* kind = find_kind(model.text("type"));
+    if (kind == nullptr) {
+        throw std::runtime_error(
+            fmt::format("{} is a fit of the kind {}, which this program does not know: use the program that wrote it",
+                        name, detail::shown(model.text("type"))));
+    }
+    fit.model = kind->read(model);
+    fit.model->require_parameters(fields);
+    fit.data = detail::data_record(fields.fields("data"));
+    fit.options = detail::options_record(fields.fields("options"));
+    fit.outcome = detail::outcome_record(fields.fields("outcome"));
+    fit.warnings = fields.texts("warnings");
+    fields.each("parameters", [&](const Fields& entry) { fit.parameters.push_back(detail::parameter_record(entry)); });
+    fit.posterior = detail::posterior_record(fields.fields("posterior"));
+    if (fields.has("check")) fit.check = detail::check_result(fields.fields("check"), fit.posterior);
+    if (fields.has("correction")) fit.correction = detail::correction_record(fields.fields("correction"));
+    answer_from_parameters(fit, fields);
+    give_meaning(fit);
+    return fit;
 }
 
 }  // namespace
@@ -117,49 +239,34 @@ OutcomeRecord record_outcome(const Optimum& optimum, Index passes) {
             optimum.sweeps,      optimum.newton_steps};
 }
 
+Layout FitFile::parameter_layout() const {
+    Layout layout;
+    for (const ParameterRecord& parameter : parameters) {
+        const std::optional<AnyFamily> family = family_of(parameter.family, parameter.natural.size());
+        if (!family) {
+            throw std::runtime_error(
+                fmt::format("the parameters of the fit file are not those of its model: {} is of "
+                            "no family that is known",
+                            detail::printable(parameter.name)));
+        }
+        layout.add(parameter.name, *family);
+    }
+    return layout;
+}
+
 void write_fit(const std::string& path, const FitFile& fit) {
-    detail::write_text(path, to_text(to_json(fit)));
+    detail::write_text(path, to_text(fit));
 }
 
 FitFile parse_fit(const std::string& text, const std::string& name) {
-    detail::ParsedJson json;
-    try {
-        json = detail::ParsedJson::parse(text);
-    } catch (const detail::ParsedJson::exception&) {
-        throw std::runtime_error(fmt::format(
-            "{} is no fit file of lrvb, or it is damaged: it is not JSON; make it again with 'lrvb fit'", name));
-    }
-    const Fields fields(json, name);
-    require_version(fields, name);
-    FitFile fit;
-    fit.program = fields.text("program");
-    const Fields model = fields.fields("model");
-    const std::string type = model.text("type");
-    if (type == "mixture") {
-        const MixtureRecord record = detail::mixture_record(model);
-        require_parameters_of(record, fields);
-        fit.model = record;
-    } else if (type == "regression") {
-        fit.model = detail::regression_record(model);
-    } else {
-        fields.refuse("model.type", "is none that is known");
-    }
-    fit.data = detail::data_record(fields.fields("data"));
-    fit.options = detail::options_record(fields.fields("options"));
-    fit.outcome = detail::outcome_record(fields.fields("outcome"));
-    fit.warnings = fields.texts("warnings");
-    fields.each("parameters", [&](const Fields& entry) { fit.parameters.push_back(detail::parameter_record(entry)); });
-    fit.posterior = detail::posterior_record(fields.fields("posterior"));
-    if (fields.has("check")) {
-        fit.check = detail::check_record(fields.fields("check"), static_cast<Index>(fit.posterior.variables.size()));
-    }
-    if (fields.has("correction")) fit.correction = detail::correction_record(fields.fields("correction"));
-    return fit;
+    return fit_of(parsed(text, name), name);
 }
 
 FitFile read_fit(const std::string& path) {
     detail::ByteStream stream(path);
-    return parse_fit(detail::read_all(stream), stream.name());
+    // The text, which may be long, is given back before the fit is made.
+    const Document json = parsed(detail::read_all(stream), stream.name());
+    return fit_of(json, stream.name());
 }
 
 }  // namespace lrvb

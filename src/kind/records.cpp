@@ -1,7 +1,11 @@
 #include "kind/records.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 
 namespace lrvb::detail {
 
@@ -16,45 +20,18 @@ constexpr std::array<std::pair<Transform, std::string_view>, 4> kTransforms{
      {Transform::logistic, "logistic"},
      {Transform::log_logistic, "log_logistic"}}};
 
-Json prior_to_json(const MixturePrior& prior, bool full) {
-    Json json;
-    json["alpha"] = prior.alpha;
-    json["mean"] = to_json(prior.mean);
-    json["variance"] = lower_to_json(prior.variance);
-    if (full) {
-        json["dof"] = prior.dof;
-        json["inverse_scale"] = lower_to_json(prior.inverse_scale);
-    } else {
-        json["shape"] = prior.shape;
-        json["rate"] = to_json(prior.rate);
-    }
-    return json;
-}
-
-MixturePrior mixture_prior(const Fields& fields, Index columns, bool full) {
-    MixturePrior prior;
-    prior.alpha = fields.number("alpha");
-    prior.mean = fields.vector("mean", columns);
-    prior.variance = fields.symmetric("variance", columns);
-    if (full) {
-        prior.dof = fields.number("dof");
-        prior.inverse_scale = fields.symmetric("inverse_scale", columns);
-    } else {
-        prior.shape = fields.number("shape");
-        prior.rate = fields.vector("rate", columns);
-    }
-    return prior;
-}
-
 // A gradient is two lists: positions of statistics, counted from 0, and derivatives.
-Json gradient_to_json(const Gradient& gradient) {
-    Json positions = Json::array();
-    Json slopes = Json::array();
+Document gradient_document(const Gradient& gradient) {
+    std::vector<Index> positions;
+    Document::Numbers slopes;
     for (const auto& [at, slope] : gradient) {
         positions.push_back(at);
         slopes.push_back(slope);
     }
-    return Json{{"statistic", positions}, {"slope", slopes}};
+    Document json;
+    json["statistic"] = positions;
+    json["slope"] = std::move(slopes);
+    return json;
 }
 
 Gradient gradient_record(const Fields& fields, Index statistics) {
@@ -73,100 +50,11 @@ Gradient gradient_record(const Fields& fields, Index statistics) {
 
 }  // namespace
 
-Json to_json(const MixtureRecord& record) {
-    const bool full = record.prior.inverse_scale.size() > 0;
-    Json json;
-    json["type"] = "mixture";
-    json["components"] = record.components;
-    json["covariance"] = record.covariance == MixtureCovariance::full ? "full" : "diagonal";
-    json["prior_name"] = record.prior_name;
-    json["prior"] = prior_to_json(record.prior, full);
-    json["centre"] = to_json(record.centre);
-    json["scale"] = to_json(record.scale);
-    json["fixed"] = record.fixed;
-    return json;
-}
-
-MixtureRecord mixture_record(const Fields& fields) {
-    MixtureRecord record;
-    record.components = fields.count("components");
-    if (record.components < 1) fields.refuse("model.components", "is 0");
-    const std::string covariance = fields.text("covariance");
-    if (covariance != "full" && covariance != "diagonal") {
-        fields.refuse("model.covariance", "is neither full nor diagonal");
-    }
-    record.covariance = covariance == "full" ? MixtureCovariance::full : MixtureCovariance::diagonal;
-    record.prior_name = fields.text("prior_name");
-    record.centre = fields.vector("centre");
-    const Index columns = record.centre.size();
-    if (columns < 1) fields.refuse("model.centre", "is empty");
-    record.scale = fields.vector("scale", columns);
-    if (!(record.scale.minCoeff() > 0.0)) fields.refuse("model.scale", "holds a number that is not positive");
-    record.prior = mixture_prior(fields.fields("prior"), columns, covariance == "full" && columns > 1);
-    record.fixed = fields.texts("fixed");
-    return record;
-}
-
-Json to_json(const RegressionRecord& record) {
-    Json json;
-    json["type"] = "regression";
-    json["response"] = record.response;
-    json["terms"] = Json::array();
-    for (const RegressionTerm& term : record.terms) {
-        json["terms"].push_back(Json{{"column", term.column}, {"levels", term.levels}});
-    }
-    json["prior_name"] = record.prior_name;
-    Json& prior = json["prior"];
-    if (record.coefficients.intercept) {
-        prior["intercept_mean"] = record.prior.intercept_mean;
-        prior["intercept_variance"] = record.prior.intercept_variance;
-    }
-    prior["mean"] = to_json(record.prior.mean);
-    prior["variance"] = to_json(record.prior.variance);
-    prior["shape"] = record.prior.shape;
-    prior["rate"] = record.prior.rate;
-    const RegressionPosterior& coefficients = record.coefficients;
-    json["coefficients"] = {
-        {"intercept", coefficients.intercept},
-        {"centre", to_json(coefficients.centre)},
-        {"mean", to_json(coefficients.mean)},
-        {"covariance", coefficients.covariance.size() > 0 ? lower_to_json(coefficients.covariance) : Json()},
-        {"noise_variance", coefficients.noise_variance}};
-    return json;
-}
-
-RegressionRecord regression_record(const Fields& fields) {
-    RegressionRecord record;
-    record.response = fields.text("response");
-    fields.each("terms", [&](const Fields& entry) {
-        record.terms.push_back({entry.text("column"), entry.texts("levels")});
-    });
-    const Index slopes = static_cast<Index>(design_names(record.terms).size());
-    const Fields coefficients = fields.fields("coefficients");
-    record.coefficients.intercept = coefficients.flag("intercept");
-    const Index size = slopes + (record.coefficients.intercept ? 1 : 0);
-    record.coefficients.centre = coefficients.vector("centre", slopes);
-    record.coefficients.mean = coefficients.vector("mean", size);
-    if (coefficients.has("covariance")) record.coefficients.covariance = coefficients.symmetric("covariance", size);
-    record.coefficients.noise_variance = coefficients.number("noise_variance");
-    record.prior_name = fields.text("prior_name");
-    const Fields prior = fields.fields("prior");
-    if (record.coefficients.intercept) {
-        record.prior.intercept_mean = prior.number("intercept_mean");
-        record.prior.intercept_variance = prior.number("intercept_variance");
-    }
-    record.prior.mean = prior.vector("mean", slopes);
-    record.prior.variance = prior.vector("variance", slopes);
-    record.prior.shape = prior.number("shape");
-    record.prior.rate = prior.number("rate");
-    return record;
-}
-
-Json to_json(const DataRecord& record) {
-    Json json;
+Document to_document(const DataRecord& record) {
+    Document json;
     json["name"] = record.name;
     json["columns"] = record.columns;
-    json["weights"] = record.weights ? Json(*record.weights) : Json();
+    json["weights"] = record.weights;
     json["rows"] = record.rows;
     json["dropped"] = record.dropped;
     json["total_weight"] = record.total_weight;
@@ -186,8 +74,8 @@ DataRecord data_record(const Fields& fields) {
     return record;
 }
 
-Json to_json(const OptionsRecord& record) {
-    Json json;
+Document to_document(const OptionsRecord& record) {
+    Document json;
     json["seed"] = record.seed;
     json["restarts"] = record.restarts;
     json["tolerance"] = record.tolerance;
@@ -204,13 +92,13 @@ OptionsRecord options_record(const Fields& fields) {
     return record;
 }
 
-Json to_json(const OutcomeRecord& record) {
-    Json json;
+Document to_document(const OutcomeRecord& record) {
+    Document json;
     json["converged"] = record.termination == Termination::converged;
     json["termination"] = to_string(record.termination);
     json["message"] = record.message;
     json["bound"] = record.bound;
-    json["step"] = std::isfinite(record.step) ? Json(record.step) : Json();
+    json["step"] = record.step;
     json["passes"] = record.passes;
     json["sweeps"] = record.sweeps;
     json["newton_steps"] = record.newton_steps;
@@ -233,48 +121,83 @@ OutcomeRecord outcome_record(const Fields& fields) {
     return record;
 }
 
-Json to_json(const CheckRecord& record) {
-    Json json;
-    json["method"] = "importance";
-    json["draws"] = record.draws;
-    json["seed"] = record.seed;
-    json["k_hat"] = std::isfinite(record.k_hat) ? Json(record.k_hat) : Json();
-    json["ess"] = record.ess;
-    json["verdict"] = record.verdict;
-    json["message"] = record.message;
-    json["mean"] = to_json(record.mean);
-    json["sd"] = to_json(record.sd);
-    json["verdicts"] = record.verdicts;
+Document to_document(const CheckResult& check) {
+    Vector mean(static_cast<Index>(check.variables.size()));
+    Vector sd(mean.size());
+    Document verdicts = Document::list();
+    for (std::size_t v = 0; v < check.variables.size(); ++v) {
+        mean[static_cast<Index>(v)] = check.variables[v].mean_exact;
+        sd[static_cast<Index>(v)] = check.variables[v].sd_exact;
+        verdicts.push_back(check.variables[v].verdict);
+    }
+    Document json;
+    json["method"] = to_string(check.method);
+    json["draws"] = check.draws;
+    json["seed"] = check.seed;
+    json["k_hat"] = check.k_hat;
+    json["r_hat"] = check.r_hat;
+    json["ess"] = check.ess;
+    json["verdict"] = to_string(check.verdict);
+    json["trust"] = check.trust;
+    json["message"] = check.message;
+    json["mean"] = mean;
+    json["sd"] = sd;
+    json["verdicts"] = std::move(verdicts);
     return json;
 }
 
-CheckRecord check_record(const Fields& fields, Index variables) {
-    CheckRecord record;
-    record.draws = fields.count("draws");
-    record.seed = fields.whole("seed", std::numeric_limits<std::uint64_t>::max());
-    record.verdict = fields.text("verdict");
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    const double none = record.verdict == "unchecked" ? infinity : -infinity;
-    record.k_hat = fields.has("k_hat") ? fields.number("k_hat") : none;
-    record.ess = fields.number("ess");
-    record.message = fields.text("message");
-    record.mean = fields.vector("mean", variables);
-    record.sd = fields.vector("sd", variables);
-    record.verdicts = fields.texts("verdicts");
-    if (static_cast<Index>(record.verdicts.size()) != variables) {
-        fields.refuse("check.verdicts", fmt::format("has {} entries, not {}", record.verdicts.size(), variables));
+CheckResult check_result(const Fields& fields, const Posterior& posterior) {
+    const auto variables = static_cast<Index>(posterior.variables.size());
+    constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+    CheckResult check;
+    const std::optional<CheckMethod> method = check_method(fields.text("method"));
+    if (!method) fields.refuse("check.method", "is none that is known");
+    check.method = *method;
+    check.draws = fields.count("draws");
+    check.seed = fields.whole("seed", std::numeric_limits<std::uint64_t>::max());
+    const std::optional<CheckVerdict> verdict = check_verdict(fields.text("verdict"));
+    if (!verdict) fields.refuse("check.verdict", "is none that is known");
+    check.verdict = *verdict;
+    if (check.method == CheckMethod::importance) {
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        const double none = check.verdict == CheckVerdict::unchecked ? infinity : -infinity;
+        check.k_hat = fields.has("k_hat") ? fields.number("k_hat") : none;
     }
-    return record;
+    if (fields.has("r_hat")) check.r_hat = fields.number("r_hat");
+    check.ess = fields.number("ess");
+    if (fields.has("trust")) check.trust = fields.text("trust");  // since 1.2
+    check.message = fields.text("message");
+    const Vector mean = fields.vector("mean", variables);
+    const Vector sd = fields.vector("sd", variables);
+    const std::vector<std::string> verdicts = fields.texts("verdicts");
+    if (static_cast<Index>(verdicts.size()) != variables) {
+        fields.refuse("check.verdicts", fmt::format("has {} entries, not {}", verdicts.size(), variables));
+    }
+    for (Index v = 0; v < variables; ++v) {
+        const auto at = static_cast<std::size_t>(v);
+        CheckedVariable variable{posterior.variables[at].name,
+                                 posterior.variables[at].mean,
+                                 nothing,
+                                 mean[v],
+                                 sd[v],
+                                 nothing,
+                                 nothing,
+                                 nothing,
+                                 nothing,
+                                 verdicts[at]};
+        check.variables.push_back(std::move(variable));
+    }
+    return check;
 }
 
-Json to_json(const CorrectionRecord& record) {
-    Json json;
+Document to_document(const CorrectionRecord& record) {
+    Document json;
     json["method"] = record.method;
     json["draws"] = record.draws;
     json["seed"] = record.seed;
     json["ess"] = record.ess;
-    json["k_hat"] = record.k_hat ? Json(*record.k_hat) : Json();
-    json["r_hat"] = record.r_hat ? Json(*record.r_hat) : Json();
+    json["k_hat"] = record.k_hat;
+    json["r_hat"] = record.r_hat;
     return json;
 }
 
@@ -289,14 +212,14 @@ CorrectionRecord correction_record(const Fields& fields) {
     return record;
 }
 
-Json to_json(const ParameterRecord& record) {
-    Json json;
+Document to_document(const ParameterRecord& record) {
+    Document json;
     json["name"] = record.name;
     json["family"] = record.family;
     json["clamped"] = record.clamped;
-    json["standard"] = to_json(record.standard);
-    json["natural"] = to_json(record.natural);
-    json["mean"] = to_json(record.mean);
+    json["standard"] = record.standard;
+    json["natural"] = record.natural;
+    json["mean"] = record.mean;
     return json;
 }
 
@@ -311,27 +234,94 @@ ParameterRecord parameter_record(const Fields& fields) {
     return record;
 }
 
-Json to_json(const Posterior& posterior) {
-    Json json;
+namespace {
+
+Document entries_of(const SparseMatrix& matrix) {
+    std::vector<Index> rows;
+    std::vector<Index> columns;
+    Document::Numbers values;
+    for (Index c = 0; c < matrix.outerSize(); ++c) {
+        for (SparseMatrix::InnerIterator entry(matrix, c); entry; ++entry) {
+            rows.push_back(entry.row());
+            columns.push_back(c);
+            values.push_back(entry.value());
+        }
+    }
+    Document json;
+    json["size"] = matrix.rows();
+    json["row"] = rows;
+    json["column"] = columns;
+    json["value"] = std::move(values);
+    return json;
+}
+
+// A covariance that is no matrix: what is kept instead is in `marginals` and `hessian`.
+Document matrix_or_nothing(const std::shared_ptr<const Covariance>& covariance) {
+    const Matrix* matrix = covariance ? covariance->matrix() : nullptr;
+    return matrix != nullptr ? Document::lower_triangle(*matrix) : Document();
+}
+
+}  // namespace
+
+Document to_document(const SparseMatrix& lower) {
+    return entries_of(lower);
+}
+
+SparseMatrix lower_triangle_record(const Fields& fields, Index size) {
+    if (fields.count("size") != size) {
+        fields.refuse("hessian.size", fmt::format("is not {}, the number of statistics of the parameters", size));
+    }
+    const Vector values = fields.vector("value");
+    const Vector rows = fields.vector("row", values.size());
+    const Vector columns = fields.vector("column", values.size());
+    std::vector<Eigen::Triplet<double>> entries;
+    const auto last = static_cast<double>(size);
+    for (Index e = 0; e < values.size(); ++e) {
+        const bool whole = rows[e] == std::floor(rows[e]) && columns[e] == std::floor(columns[e]);
+        if (!whole || !(columns[e] >= 0.0 && columns[e] <= rows[e] && rows[e] < last)) {
+            fields.refuse("hessian", "has an entry that is not in its lower triangle");
+        }
+        entries.emplace_back(static_cast<int>(rows[e]), static_cast<int>(columns[e]), values[e]);
+    }
+    SparseMatrix result(size, size);
+    result.setFromTriplets(entries.begin(), entries.end());
+    return result;
+}
+
+Document to_document(const Posterior& posterior) {
+    Document json;
     json["statistics"] = posterior.statistics;
-    json["mean"] = to_json(posterior.mean);
-    json["covariance"] = posterior.has_response() ? lower_to_json(posterior.covariance) : Json();
-    json["covariance_mfvb"] = lower_to_json(posterior.mean_field_covariance);
+    json["mean"] = posterior.mean;
+    json["covariance"] = matrix_or_nothing(posterior.covariance);
+    json["covariance_mfvb"] = matrix_or_nothing(posterior.mean_field_covariance);
     json["hyperparameters"] = posterior.hyperparameters;
-    json["sensitivities"] = posterior.has_response() ? to_json(posterior.sensitivities) : Json();
-    Json variables = Json::array();
+    json["sensitivities"] = posterior.has_response() ? Document(posterior.sensitivities) : Document();
+    if (posterior.marginals) {
+        const Posterior::Marginals& marginals = *posterior.marginals;
+        Document kept;
+        if (posterior.has_response()) {
+            kept["sd"] = marginals.sd;
+            kept["unbounded_sd"] = marginals.unbounded_sd;
+        }
+        kept["sd_mfvb"] = marginals.mean_field_sd;
+        kept["unbounded_sd_mfvb"] = marginals.mean_field_unbounded_sd;
+        json["marginals"] = std::move(kept);
+    }
+    Document variables = Document::list();
     for (const PosteriorVariable& variable : posterior.variables) {
-        Json entry;
+        Document entry;
         entry["name"] = variable.name;
         entry["mean"] = variable.mean;
-        entry["gradient"] = gradient_to_json(variable.gradient);
+        entry["gradient"] = gradient_document(variable.gradient);
         if (variable.unbounded.transform != Transform::identity) {
             const auto* known = std::find_if(kTransforms.begin(), kTransforms.end(), [&](const auto& pair) {
                 return pair.first == variable.unbounded.transform;
             });
-            entry["unbounded"] = {{"transform", known->second},
-                                  {"centre", variable.unbounded.centre},
-                                  {"gradient", gradient_to_json(variable.unbounded.gradient)}};
+            Document unbounded;
+            unbounded["transform"] = known->second;
+            unbounded["centre"] = variable.unbounded.centre;
+            unbounded["gradient"] = gradient_document(variable.unbounded.gradient);
+            entry["unbounded"] = std::move(unbounded);
         }
         variables.push_back(std::move(entry));
     }
@@ -344,10 +334,14 @@ Posterior posterior_record(const Fields& fields) {
     posterior.statistics = fields.texts("statistics");
     const Index size = static_cast<Index>(posterior.statistics.size());
     posterior.mean = fields.vector("mean", size);
-    posterior.mean_field_covariance = fields.symmetric("covariance_mfvb", size);
+    if (fields.has("covariance_mfvb")) {
+        posterior.mean_field_covariance = std::make_shared<DenseCovariance>(fields.symmetric("covariance_mfvb", size));
+    }
     posterior.hyperparameters = fields.texts("hyperparameters");
     if (fields.has("covariance")) {
-        posterior.covariance = fields.symmetric("covariance", size);
+        posterior.covariance = std::make_shared<DenseCovariance>(fields.symmetric("covariance", size));
+    }
+    if (fields.has("sensitivities")) {
         posterior.sensitivities =
             fields.matrix("sensitivities", size, static_cast<Index>(posterior.hyperparameters.size()));
     }
@@ -366,8 +360,22 @@ Posterior posterior_record(const Fields& fields) {
             variable.unbounded = {known->first, unbounded.number("centre"),
                                   gradient_record(unbounded.fields("gradient"), size)};
         }
+        variable.meaning.group = variable.name;
         posterior.variables.push_back(std::move(variable));
     });
+    if (fields.has("marginals")) {  // since 1.2
+        const auto count = static_cast<Index>(posterior.variables.size());
+        const Fields kept = fields.fields("marginals");
+        Posterior::Marginals marginals;
+        if (kept.has("sd")) {
+            marginals.sd = kept.vector("sd", count);
+            marginals.unbounded_sd = kept.vector("unbounded_sd", count);
+        }
+        if (posterior.covariance && !kept.has("sd")) kept.refuse("posterior.marginals", "has no sds");
+        marginals.mean_field_sd = kept.vector("sd_mfvb", count);
+        marginals.mean_field_unbounded_sd = kept.vector("unbounded_sd_mfvb", count);
+        posterior.marginals = std::move(marginals);
+    }
     return posterior;
 }
 

@@ -94,6 +94,7 @@ Hyperparameter ModelBuilder::hyperparameter(const std::string& name, double valu
     detail::require_finite("hyperparameter", name, value);
     const auto index = static_cast<std::uint32_t>(self.hyperparameters.size());
     self.hyperparameters.push_back(name);
+    self.hyperparameter_values.push_back(value);
     self.hyperparameter_derivatives.emplace_back();
     return {value, index, self.tag};
 }
@@ -173,6 +174,8 @@ MultilinearModel ModelBuilder::build() const {
             std::move(form),
             Eigen::Map<const Vector>(self.start_natural.data(), size),
             self.hyperparameters,
+            Eigen::Map<const Vector>(self.hyperparameter_values.data(),
+                                     static_cast<Index>(self.hyperparameter_values.size())),
             std::move(derivatives),
             self.row_terms()};
 }

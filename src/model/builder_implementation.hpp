@@ -37,6 +37,7 @@ class ModelBuilder::Implementation {
     Layout layout;
     detail::MonomialSum log_joint;
     std::vector<std::string> hyperparameters;
+    std::vector<double> hyperparameter_values;
     std::vector<detail::MonomialSum> hyperparameter_derivatives;
     std::vector<double> start_natural;
     std::vector<double> start_mean;

@@ -60,7 +60,7 @@ std::vector<Index> Layout::statistics(const std::vector<std::string>& names) con
     std::unordered_map<std::string, Index> positions;
     for (const std::string& name : names) positions.emplace(name, kNowhere);
     for (const VariableInfo& variable : variables_) {
-        const std::vector<std::string> own = statistic_names(variable);
+        const std::vector<std::string> own = lrvb::statistic_names(variable);
         for (std::size_t s = 0; s < own.size(); ++s) {
             const auto asked = positions.find(own[s]);
             if (asked == positions.end()) continue;
@@ -89,9 +89,18 @@ Index Layout::variable_of(Index statistic) const {
     return (after - variables_.begin()) - 1;
 }
 
+std::vector<std::string> Layout::statistic_names() const {
+    std::vector<std::string> names;
+    names.reserve(static_cast<std::size_t>(size_));
+    for (const VariableInfo& variable : variables_) {
+        for (std::string& name : lrvb::statistic_names(variable)) names.push_back(std::move(name));
+    }
+    return names;
+}
+
 std::string Layout::statistic_name(Index statistic) const {
     const VariableInfo& variable = (*this)[variable_of(statistic)];
-    return statistic_names(variable)[static_cast<std::size_t>(statistic - variable.offset)];
+    return lrvb::statistic_names(variable)[static_cast<std::size_t>(statistic - variable.offset)];
 }
 
 }  // namespace lrvb

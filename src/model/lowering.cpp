@@ -1,8 +1,9 @@
 #include "model/lowering.hpp"
 
+#include "linalg/positive_definite.hpp"
+
 #include <lrvb/family/symmetric.hpp>
 
-#include <Eigen/Cholesky>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -196,13 +197,13 @@ std::pair<std::vector<Expression>, Expression> Lowering::matrix(const MatrixPara
         }
         log_det += statistics.back();
     } else {
-        const Eigen::LLT<Matrix> cholesky(parameter.constant());
-        if (cholesky.info() != Eigen::Success) {
+        const PositiveDefinite cholesky(parameter.constant());
+        if (!cholesky.succeeded()) {
             refuse(fmt::format("the {} is not positive definite; check its entries", role));
         }
         const Vector half = half_vector(parameter.constant());
         for (const double entry : half) entries.push_back(lower(parameter.scale() * entry));
-        log_det += 2.0 * cholesky.matrixLLT().diagonal().array().log().sum();
+        log_det += cholesky.log_determinant();
     }
     return {std::move(entries), lower(log_det)};
 }

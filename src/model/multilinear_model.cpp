@@ -49,13 +49,14 @@ ImproperConditional::ImproperConditional(const std::string& variable, const std:
 
 MultilinearModel::MultilinearModel(std::shared_ptr<const Layout> layout,
                                    std::shared_ptr<const detail::MultilinearForm> form, Vector start_natural,
-                                   std::vector<std::string> hyperparameters,
+                                   std::vector<std::string> hyperparameters, Vector hyperparameter_values,
                                    std::shared_ptr<const detail::Polynomials> hyperparameter_derivatives,
                                    std::shared_ptr<const detail::RowTerms> rows)
     : layout_(std::move(layout)),
       form_(std::move(form)),
       start_natural_(std::move(start_natural)),
       hyperparameters_(std::move(hyperparameters)),
+      hyperparameter_values_(std::move(hyperparameter_values)),
       hyperparameter_derivatives_(std::move(hyperparameter_derivatives)),
       rows_(std::move(rows)) {}
 
@@ -108,13 +109,16 @@ Expansion MultilinearModel::expand(const Vector& mean, Order order) const {
 
 Vector MultilinearModel::hyperparameter_gradient(const Vector& mean, Index hyperparameter) const {
     detail::require_size("hyperparameter_gradient", "mean", mean.size(), layout_->size());
-    if (hyperparameter < 0 || hyperparameter >= static_cast<Index>(hyperparameters_.size())) {
-        throw std::invalid_argument(
-            fmt::format("hyperparameter {} is not one of the model's {}", hyperparameter, hyperparameters_.size()));
-    }
+    require_hyperparameter("hyperparameter_gradient", hyperparameter);
     Vector gradient = Vector::Zero(layout_->size());
     hyperparameter_derivatives_->add_gradient(static_cast<std::size_t>(hyperparameter), mean, gradient);
     return gradient;
+}
+
+void MultilinearModel::require_hyperparameter(const char* function, Index hyperparameter) const {
+    if (hyperparameter >= 0 && hyperparameter < static_cast<Index>(hyperparameters_.size())) return;
+    throw std::invalid_argument(fmt::format("{}: hyperparameter {} is not one of the model's {}", function,
+                                            hyperparameter, hyperparameters_.size()));
 }
 
 std::vector<std::string> MultilinearModel::inputs() const {
@@ -232,6 +236,18 @@ MultilinearModel MultilinearModel::tilted(const Vector& tilt) const {
     MultilinearModel result = *this;
     result.identity_ = next_model_identity();
     result.form_ = std::make_shared<const detail::MultilinearForm>(form_->tilted(tilt));
+    return result;
+}
+
+MultilinearModel MultilinearModel::stepped(Index hyperparameter, double step) const {
+    require_hyperparameter("stepped", hyperparameter);
+    detail::require_finite("stepped", "step", step);
+    MultilinearModel result = *this;
+    result.identity_ = next_model_identity();
+    detail::MonomialSum change;
+    std::vector<detail::MonomialSum> none;
+    hyperparameter_derivatives_->add_to(change, none, static_cast<std::size_t>(hyperparameter), step);
+    result.form_ = std::make_shared<const detail::MultilinearForm>(form_->changed(change));
     return result;
 }
 

@@ -1,10 +1,9 @@
 #include "model/observed.hpp"
 
 #include "base/validate.hpp"
+#include "linalg/positive_definite.hpp"
 
 #include <lrvb/family/symmetric.hpp>
-
-#include <Eigen/Cholesky>
 
 namespace lrvb::detail {
 
@@ -41,8 +40,7 @@ Matrix derivative_of(const family::MvNormal& family, const VectorView& x) {
 // ∂ log det X = tr(X⁻¹ ∂X); an entry off the diagonal stands for two.
 Matrix derivative_of(const family::Wishart& family, const VectorView& half) {
     const Index dimension = family.dimension();
-    const Matrix inverse =
-        symmetric_from_half(half, dimension).llt().solve(Matrix::Identity(dimension, dimension)).eval();
+    const Matrix inverse = PositiveDefinite(symmetric_from_half(half, dimension)).inverse();
     Matrix result(family.size(), half.size());
     result << Matrix::Identity(half.size(), half.size()), trace_coefficients(inverse).transpose();
     return result;

@@ -1,35 +1,130 @@
 #include "base/messages.hpp"
-#include "posterior/parts.hpp"
+#include "family/special.hpp"
+#include "linalg/positive_definite.hpp"
 
+#include <lrvb/family/symmetric.hpp>
 #include <lrvb/posterior/posterior.hpp>
+#include <lrvb/response/covariance.hpp>
 
-#include <boost/math/special_functions/digamma.hpp>
-#include <boost/math/special_functions/erf.hpp>
-#include <boost/math/special_functions/gamma.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
-#include <numbers>
-#include <tuple>
 
 namespace lrvb {
 
 namespace {
 
-std::string base_of(const std::string& name) {
-    return name.substr(0, name.find('['));
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+
+SparseMatrix columns_of(Index rows, std::size_t count, const std::function<const Gradient&(std::size_t)>& gradient) {
+    std::vector<Eigen::Triplet<double>> entries;
+    for (std::size_t c = 0; c < count; ++c) {
+        for (const auto& [at, slope] : gradient(c))
+            entries.emplace_back(static_cast<int>(at), static_cast<int>(c), slope);
+    }
+    SparseMatrix result(rows, static_cast<Index>(count));
+    result.setFromTriplets(entries.begin(), entries.end());
+    return result;
 }
 
-double variance_along(const Gradient& gradient, const Matrix& covariance) {
-    double sum = 0.0;
-    for (const auto& [i, left] : gradient) {
-        for (const auto& [j, right] : gradient) sum += left * right * covariance(i, j);
-    }
-    return std::max(0.0, sum);
+Vector sds_along(const Covariance& covariance, const SparseMatrix& gradients) {
+    return covariance.variances(gradients).cwiseMax(0.0).cwiseSqrt();
 }
+
+Vector chosen_of(const Vector& all, const std::vector<Index>& chosen) {
+    Vector result(static_cast<Index>(chosen.size()));
+    for (std::size_t i = 0; i < chosen.size(); ++i) result[static_cast<Index>(i)] = all[chosen[i]];
+    return result;
+}
+
+Vector inverse_of_half(const Vector& half, Index size) {
+    const Matrix inverse = detail::PositiveDefinite(symmetric_from_half(half, size)).inverse();
+    return Eigen::Map<const Vector>(inverse.data(), inverse.size());
+}
+
+// What the linear response answers, where there are too many statistics for a matrix.
+class ResponseCovariance final : public Covariance {
+  public:
+    ResponseCovariance(FactoredCovariance factored, SparseMatrix statistics)
+        : factored_(std::move(factored)), statistics_(std::move(statistics)) {}
+
+    Index size() const override { return statistics_.cols(); }
+    Matrix between(const SparseMatrix& left, const SparseMatrix& right) const override {
+        return factored_.covariance(SparseMatrix(statistics_ * left), SparseMatrix(statistics_ * right));
+    }
+    Vector variances(const SparseMatrix& combinations) const override {
+        return factored_.variances(SparseMatrix(statistics_ * combinations));
+    }
+
+  private:
+    FactoredCovariance factored_;
+    SparseMatrix statistics_;
+};
+
+// V, block by block.
+SparseMatrix mean_field_blocks(const Layout& layout, const State& state) {
+    std::vector<Eigen::Triplet<double>> entries;
+    for (Index j = 0; j < layout.variable_count(); ++j) {
+        if (state.clamped[static_cast<std::size_t>(j)]) continue;
+        const VariableInfo& info = layout[j];
+        const Matrix block = std::visit(
+            [&](const auto& family) { return family.covariance(layout.segment(state.natural, j)); }, info.family);
+        for (Index c = 0; c < block.cols(); ++c) {
+            for (Index r = 0; r < block.rows(); ++r) {
+                entries.emplace_back(static_cast<int>(info.offset + r), static_cast<int>(info.offset + c), block(r, c));
+            }
+        }
+    }
+    SparseMatrix result(layout.size(), layout.size());
+    result.setFromTriplets(entries.begin(), entries.end());
+    return result;
+}
+
+// Draw by draw: inverses of matrices are shared by their entries.
+class ValuesAtDraws {
+  public:
+    explicit ValuesAtDraws(const Matrix& statistics) : statistics_(statistics) {}
+
+    Vector of(const FromDraw& rule) {
+        if (rule.dimension > 0) return inverse_entries(rule).row(rule.row * rule.dimension + rule.column);
+        Vector u = Vector::Constant(statistics_.cols(), rule.constant);
+        for (const auto& [at, factor] : rule.combination) u += factor * statistics_.row(at).transpose();
+        if (rule.transform == Transform::exponential) return u.array().exp();
+        if (rule.transform != Transform::identity) {
+            for (double& value : u) value = transformed(rule.transform, value);
+        }
+        return u;
+    }
+
+  private:
+    const Matrix& inverse_entries(const FromDraw& rule) {
+        const Index first = rule.combination.front().first;
+        if (first == inverted_) return inverse_;
+        inverted_ = first;
+        const Index size = rule.dimension;
+        inverse_.resize(size * size, statistics_.cols());
+        Vector half(static_cast<Index>(rule.combination.size()));
+        for (Index n = 0; n < statistics_.cols(); ++n) {
+            for (Index e = 0; e < half.size(); ++e) {
+                half[e] = statistics_(rule.combination[static_cast<std::size_t>(e)].first, n);
+            }
+            inverse_.col(n) = inverse_of_half(half, size);
+        }
+        return inverse_;
+    }
+
+    const Matrix& statistics_;
+    Index inverted_ = -1;  // whose inverses are at hand: variables come matrix by matrix
+    Matrix inverse_;
+};
+
+}  // namespace
 
 double transformed(Transform transform, double u) {
     switch (transform) {
@@ -45,124 +140,234 @@ double transformed(Transform transform, double u) {
     return u;
 }
 
-}  // namespace
+Vector unbounded_values(Transform transform, const Vector& values) {
+    switch (transform) {
+        case Transform::exponential:
+            return values.array().log();
+        case Transform::logistic:
+            return (values.array() / (1.0 - values.array())).log();
+        case Transform::log_logistic:
+            return values.array() - (-values.array().expm1()).log();
+        case Transform::identity:
+            break;
+    }
+    return values;
+}
+
+std::string_view to_string(Role role) {
+    constexpr std::array<std::string_view, 10> names{"location",     "coefficient", "scale", "precision", "covariance",
+                                                     "off_diagonal", "weight",      "rate",  "logarithm", "other"};
+    return names[static_cast<std::size_t>(role)];
+}
+
+std::string VariableMeaning::name() const {
+    return indices.empty() ? group : fmt::format("{}[{}]", group, fmt::join(indices, ","));
+}
+
+Matrix DenseCovariance::between(const SparseMatrix& left, const SparseMatrix& right) const {
+    return left.transpose() * Matrix(matrix_ * right);
+}
+
+Vector DenseCovariance::variances(const SparseMatrix& combinations) const {
+    Vector result(combinations.cols());
+    for (Index c = 0; c < combinations.cols(); ++c) {
+        double sum = 0.0;
+        for (SparseMatrix::InnerIterator a(combinations, c); a; ++a) {
+            for (SparseMatrix::InnerIterator b(combinations, c); b; ++b) {
+                sum += a.value() * b.value() * matrix_(a.row(), b.row());
+            }
+        }
+        result[c] = sum;
+    }
+    return result;
+}
+
+Matrix SparseCovariance::between(const SparseMatrix& left, const SparseMatrix& right) const {
+    return Matrix(SparseMatrix(left.transpose() * SparseMatrix(matrix_ * right)));
+}
+
+Vector SparseCovariance::variances(const SparseMatrix& combinations) const {
+    const SparseMatrix product = matrix_ * combinations;
+    return Vector(combinations.cwiseProduct(product).transpose() * Vector::Ones(combinations.rows()));
+}
 
 std::vector<Index> Posterior::select(const std::vector<std::string>& names) const {
     std::vector<Index> chosen;
     const Index count = static_cast<Index>(variables.size());
-    for (Index i = 0; i < count && names.empty(); ++i) chosen.push_back(i);
+    for (Index i = 0; i < count && names.empty(); ++i) {
+        if (!variables[static_cast<std::size_t>(i)].meaning.is_local) chosen.push_back(i);
+    }
     for (const std::string& name : names) {
         const std::size_t before = chosen.size();
         for (Index i = 0; i < count; ++i) {
-            const std::string& own = variables[static_cast<std::size_t>(i)].name;
-            if (own == name || base_of(own) == name) chosen.push_back(i);
+            const PosteriorVariable& variable = variables[static_cast<std::size_t>(i)];
+            if (variable.name == name || variable.meaning.group == name) chosen.push_back(i);
         }
         if (chosen.size() > before) continue;
-        std::vector<std::string> bases;
+        std::vector<std::string> groups;
         for (const PosteriorVariable& variable : variables) {
-            const std::string base = detail::printable(base_of(variable.name));
-            if (bases.empty() || bases.back() != base) bases.push_back(base);
+            const std::string group = detail::printable(variable.meaning.group);
+            if (groups.empty() || groups.back() != group) groups.push_back(group);
         }
-        std::sort(bases.begin(), bases.end());
-        bases.erase(std::unique(bases.begin(), bases.end()), bases.end());
+        std::sort(groups.begin(), groups.end());
+        groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
         throw std::invalid_argument(fmt::format("there is no variable {}: ask for one of {}, with an index or without",
-                                                detail::shown(name), fmt::join(bases, ", ")));
+                                                detail::shown(name), fmt::join(groups, ", ")));
     }
     return chosen;
+}
+
+SparseMatrix Posterior::gradients(const std::vector<Index>& chosen) const {
+    return columns_of(mean.size(), chosen.size(), [&](std::size_t c) -> const Gradient& {
+        return variables[static_cast<std::size_t>(chosen[c])].gradient;
+    });
+}
+
+SparseMatrix Posterior::unbounded_gradients(const std::vector<Index>& chosen) const {
+    return columns_of(mean.size(), chosen.size(), [&](std::size_t c) -> const Gradient& {
+        return variables[static_cast<std::size_t>(chosen[c])].unbounded.gradient;
+    });
 }
 
 Matrix Posterior::covariance_of(const std::vector<Index>& chosen, Method method) const {
     if (method == Method::linear_response && !has_response()) {
         throw NotAnOptimum(
             "there is no linear-response covariance, because the fit did not converge: fit again with more iterations "
-            "or "
-            "another seed, or ask for the mean-field one");
+            "or another seed, or ask for the mean-field one");
     }
-    const Matrix& base = method == Method::linear_response ? covariance : mean_field_covariance;
-    std::vector<Eigen::Triplet<double>> entries;
-    for (std::size_t c = 0; c < chosen.size(); ++c) {
-        for (const auto& [i, slope] : variables[static_cast<std::size_t>(chosen[c])].gradient) {
-            entries.emplace_back(static_cast<int>(i), static_cast<int>(c), slope);
-        }
-    }
-    SparseMatrix gradients(base.rows(), static_cast<Index>(chosen.size()));
-    gradients.setFromTriplets(entries.begin(), entries.end());
-    const Matrix product = gradients.transpose() * Matrix(base * gradients);
+    const SparseMatrix own = gradients(chosen);
+    const Covariance& base = method == Method::linear_response ? *covariance : *mean_field_covariance;
+    const Matrix product = base.between(own, own);
     return 0.5 * (product + product.transpose());
+}
+
+Vector Posterior::sds(const std::vector<Index>& chosen) const {
+    if (!has_response()) return Vector::Constant(static_cast<Index>(chosen.size()), kNothing);
+    return marginals ? chosen_of(marginals->sd, chosen) : sds_along(*covariance, gradients(chosen));
+}
+
+Matrix Posterior::sensitivities_of(const std::vector<Index>& chosen) const {
+    return gradients(chosen).transpose() * sensitivities;
 }
 
 std::vector<Posterior::Row> Posterior::summary(const std::vector<Index>& chosen, double level) const {
     if (!(level > 0.0 && level < 1.0)) {
         throw std::invalid_argument(fmt::format("the level is {}, but must lie between 0 and 1", level));
     }
-    const double quantile = std::numbers::sqrt2 * boost::math::erf_inv(level);
-    constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+    const double quantile = detail::central_quantile(level);
+    const SparseMatrix unbounded = unbounded_gradients(chosen);
+    const Vector sd = sds(chosen);
+    const Vector mean_field_sd =
+        marginals ? chosen_of(marginals->mean_field_sd, chosen) : sds_along(*mean_field_covariance, gradients(chosen));
+    const Vector mean_field_spread = marginals ? chosen_of(marginals->mean_field_unbounded_sd, chosen)
+                                               : sds_along(*mean_field_covariance, unbounded);
+    Vector spread = Vector::Constant(sd.size(), kNothing);
+    if (has_response()) {
+        spread = marginals ? chosen_of(marginals->unbounded_sd, chosen) : sds_along(*covariance, unbounded);
+    }
     std::vector<Row> rows;
-    for (const Index at : chosen) {
-        const PosteriorVariable& variable = variables[static_cast<std::size_t>(at)];
-        const PosteriorVariable::Unbounded& unbounded = variable.unbounded;
-        const auto interval = [&](const Matrix& own) {
-            const double half = quantile * std::sqrt(variance_along(unbounded.gradient, own));
-            return std::pair(transformed(unbounded.transform, unbounded.centre - half),
-                             transformed(unbounded.transform, unbounded.centre + half));
+    rows.reserve(chosen.size());
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+        const PosteriorVariable& variable = variables[static_cast<std::size_t>(chosen[i])];
+        const auto at = static_cast<Index>(i);
+        const auto end = [&](double spread_here) {
+            const double u = variable.unbounded.centre + spread_here;
+            return std::isnan(u) ? kNothing : transformed(variable.unbounded.transform, u);
         };
-        Row row{variable.name, variable.mean, nothing, 0.0, nothing, nothing, nothing, nothing};
-        row.mean_field_sd = std::sqrt(variance_along(variable.gradient, mean_field_covariance));
-        std::tie(row.mean_field_lower, row.mean_field_upper) = interval(mean_field_covariance);
-        if (has_response()) {
-            row.sd = std::sqrt(variance_along(variable.gradient, covariance));
-            std::tie(row.lower, row.upper) = interval(covariance);
-        }
-        rows.push_back(std::move(row));
+        rows.push_back({variable.name, variable.mean, sd[at], mean_field_sd[at], end(-quantile * spread[at]),
+                        end(quantile * spread[at]), end(-quantile * mean_field_spread[at]),
+                        end(quantile * mean_field_spread[at])});
     }
     return rows;
 }
 
-namespace detail {
+Matrix Posterior::values_at(const Matrix& statistics_at_draws) const {
+    ValuesAtDraws draws(statistics_at_draws);
+    Matrix values(static_cast<Index>(variables.size()), statistics_at_draws.cols());
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+        const FromDraw& rule = variables[i].meaning.from_draw;
+        const bool fits = std::all_of(rule.combination.begin(), rule.combination.end(),
+                                      [&](const auto& part) { return part.first < statistics_at_draws.rows(); });
+        if (!rule.is_known() || !fits) {
+            throw std::invalid_argument(fmt::format("check: variable {} is no function of a draw that is known",
+                                                    detail::shown(variables[i].name)));
+        }
+        values.row(static_cast<Index>(i)) = draws.of(rule);
+    }
+    return values;
+}
 
-Posterior posterior_of(const Model& model, const Optimum& optimum, const std::vector<std::string>& statistics,
+Posterior posterior_of(const Model& model, const Optimum& optimum, std::vector<std::string> statistics,
                        const Functionals& functionals) {
     const Layout& layout = model.layout();
     const Functionals::Resolved resolved = functionals.resolve(layout);
     Posterior posterior;
-    posterior.statistics = statistics;
+    posterior.statistics = std::move(statistics);
     posterior.mean = resolved.weights.transpose() * optimum.state.mean + resolved.constants;
-
-    std::vector<Eigen::Triplet<double>> entries;
-    for (Index j = 0; j < layout.variable_count(); ++j) {
-        if (optimum.state.clamped[static_cast<std::size_t>(j)]) continue;
-        const VariableInfo& info = layout[j];
-        const Matrix block =
-            std::visit([&](const auto& family) { return family.covariance(layout.segment(optimum.state.natural, j)); },
-                       info.family);
-        for (Index c = 0; c < block.cols(); ++c) {
-            for (Index r = 0; r < block.rows(); ++r) {
-                entries.emplace_back(static_cast<int>(info.offset + r), static_cast<int>(info.offset + c), block(r, c));
-            }
-        }
-    }
-    SparseMatrix mean_field(layout.size(), layout.size());
-    mean_field.setFromTriplets(entries.begin(), entries.end());
-    posterior.mean_field_covariance =
-        Matrix(SparseMatrix(resolved.weights.transpose() * SparseMatrix(mean_field * resolved.weights)));
-
+    const bool is_dense = resolved.weights.cols() <= kDenseStatistics;
+    posterior.mean_field_covariance = mean_field_covariance(layout, optimum.state, resolved.weights);
     posterior.hyperparameters = model.hyperparameters();
-    if (optimum.converged()) {
-        const LinearResponse response(model, optimum);
-        posterior.covariance = response.covariance(functionals);
-        posterior.sensitivities = response.sensitivities(functionals);
+    if (!optimum.converged()) return posterior;
+    const LinearResponse response(model, optimum);
+    posterior.sensitivities = response.sensitivities(functionals);
+    if (is_dense) {
+        posterior.covariance = std::make_shared<DenseCovariance>(response.covariance(functionals));
+    } else {
+        posterior.covariance =
+            response_covariance(FactoredCovariance(layout, optimum.state, response.hessian()), resolved.weights);
     }
     return posterior;
 }
 
-PosteriorVariable unbounded_variable(const std::string& name, double mean, const Gradient& gradient) {
-    return {name, mean, gradient, {Transform::identity, mean, gradient}};
+std::shared_ptr<const Covariance> mean_field_covariance(const Layout& layout, const State& state,
+                                                        const SparseMatrix& statistics) {
+    SparseMatrix covariance = statistics.transpose() * SparseMatrix(mean_field_blocks(layout, state) * statistics);
+    if (statistics.cols() <= kDenseStatistics) return std::make_shared<DenseCovariance>(Matrix(covariance));
+    return std::make_shared<SparseCovariance>(std::move(covariance));
 }
 
-PosteriorVariable positive_variable(const std::string& name, double mean, const Gradient& gradient) {
+std::shared_ptr<const Covariance> response_covariance(FactoredCovariance factored, const SparseMatrix& statistics) {
+    return std::make_shared<ResponseCovariance>(std::move(factored), statistics);
+}
+
+void keep_marginals(Posterior& posterior) {
+    if (posterior.marginals || posterior.mean_field_covariance->matrix() != nullptr) return;
+    std::vector<Index> all(posterior.variables.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Index>(i);
+    const SparseMatrix gradients = posterior.gradients(all);
+    const SparseMatrix unbounded = posterior.unbounded_gradients(all);
+    Posterior::Marginals marginals;
+    marginals.mean_field_sd = sds_along(*posterior.mean_field_covariance, gradients);
+    marginals.mean_field_unbounded_sd = sds_along(*posterior.mean_field_covariance, unbounded);
+    if (posterior.has_response()) {
+        marginals.sd = sds_along(*posterior.covariance, gradients);
+        marginals.unbounded_sd = sds_along(*posterior.covariance, unbounded);
+    }
+    posterior.marginals = std::move(marginals);
+}
+
+PosteriorVariable transformed_variable(VariableMeaning meaning, double mean, Gradient gradient, Transform transform,
+                                       double centre, Gradient unbounded_gradient) {
+    PosteriorVariable variable;
+    variable.name = meaning.name();
+    variable.mean = mean;
+    variable.gradient = std::move(gradient);
+    variable.unbounded.transform = transform;
+    variable.unbounded.centre = centre;
+    variable.unbounded.gradient = std::move(unbounded_gradient);
+    variable.meaning = std::move(meaning);
+    return variable;
+}
+
+PosteriorVariable unbounded_variable(VariableMeaning meaning, double mean, const Gradient& gradient) {
+    return transformed_variable(std::move(meaning), mean, gradient, Transform::identity, mean, gradient);
+}
+
+PosteriorVariable positive_variable(VariableMeaning meaning, double mean, const Gradient& gradient) {
     Gradient logarithmic = gradient;
     for (auto& [at, slope] : logarithmic) slope /= mean;
-    return {name, mean, gradient, {Transform::exponential, std::log(mean), std::move(logarithmic)}};
+    return transformed_variable(std::move(meaning), mean, gradient, Transform::exponential, std::log(mean),
+                                std::move(logarithmic));
 }
 
 Vector by_means(const AnyFamily& family, const VectorView& natural, const Vector& by_natural) {
@@ -171,8 +376,9 @@ Vector by_means(const AnyFamily& family, const VectorView& natural, const Vector
     return factor.transpose().triangularView<Eigen::Upper>().solve(whitened);
 }
 
-void add_precision(Posterior& posterior, const std::array<std::string, 3>& names, Index tau, Index log_tau,
-                   const Layout& layout, const State& state, Index variable) {
+void add_precision(Posterior& posterior, VariableMeaning log_meaning, VariableMeaning meaning,
+                   VariableMeaning sd_meaning, Index tau, Index log_tau, const Layout& layout, const State& state,
+                   Index variable) {
     const double log_mean = posterior.mean[log_tau];
     double sigma = std::exp(-0.5 * log_mean);
     Gradient gradient{{log_tau, -0.5 * sigma}};
@@ -183,21 +389,51 @@ void add_precision(Posterior& posterior, const std::array<std::string, 3>& names
         standard[1] *= std::exp(layout.segment(state.mean, variable)[1] - log_mean);
         const double shape = standard[0];
         if (shape > 0.5) {
-            sigma = std::sqrt(standard[1]) * boost::math::tgamma_delta_ratio(shape - 0.5, 0.5);
-            const Vector by_natural{{-0.5 * sigma / standard[1],
-                                     sigma * (boost::math::digamma(shape - 0.5) - boost::math::digamma(shape))}};
+            sigma = std::sqrt(standard[1]) * std::exp(-detail::log_gamma_rise(shape - 0.5, 0.5));
+            const Vector by_natural{{-0.5 * sigma / standard[1], sigma * -detail::digamma_rise(shape - 0.5, 0.5)}};
             const Vector slopes =
                 by_means(family::Gamma{}, family::Gamma{}.natural_from_standard(standard), by_natural);
             gradient = {{tau, slopes[0]}, {log_tau, slopes[1]}};
         }
     }
-    posterior.variables.push_back(unbounded_variable(names[0], log_mean, {{log_tau, 1.0}}));
-    posterior.variables.push_back(
-        {names[1], posterior.mean[tau], {{tau, 1.0}}, {Transform::exponential, log_mean, {{log_tau, 1.0}}}});
-    posterior.variables.push_back(
-        {names[2], sigma, gradient, {Transform::exponential, -0.5 * log_mean, {{log_tau, -0.5}}}});
+    posterior.variables.push_back(unbounded_variable(std::move(log_meaning), log_mean, {{log_tau, 1.0}}));
+    posterior.variables.push_back(transformed_variable(std::move(meaning), posterior.mean[tau], {{tau, 1.0}},
+                                                       Transform::exponential, log_mean, {{log_tau, 1.0}}));
+    posterior.variables.push_back(transformed_variable(std::move(sd_meaning), sigma, std::move(gradient),
+                                                       Transform::exponential, -0.5 * log_mean, {{log_tau, -0.5}}));
 }
 
-}  // namespace detail
+// With p = exp E log π: the interval is that of logit π, whose derivative in log π is 1/(1 − p). E π_k = α_k/Σα has
+// the derivatives (δ_jk − E π_k)/Σα in α.
+void add_weights(Posterior& posterior, std::vector<VariableMeaning> log_meanings, std::vector<VariableMeaning> meanings,
+                 Index first, const Layout& layout, const State& state, Index variable) {
+    const auto size = static_cast<Index>(meanings.size());
+    const Vector centre = layout.segment(state.mean, variable).array().exp();
+    const Vector natural = layout.segment(state.natural, variable);
+    const bool clamped = state.clamped[static_cast<std::size_t>(variable)];
+    const AnyFamily& family = layout[variable].family;
+    const Vector alpha = clamped ? centre : std::visit([&](const auto& own) { return own.standard(natural); }, family);
+    std::vector<PosteriorVariable> plain;
+    for (Index k = 0; k < size; ++k) {
+        const Index at = first + k;
+        const double weight = alpha[k] / alpha.sum();
+        Gradient gradient{{at, weight}};
+        if (!clamped) {
+            const Vector by_natural = (Vector::Unit(size, k).array() - weight) / alpha.sum();
+            const Vector slopes = by_means(family, natural, by_natural);
+            gradient.clear();
+            for (Index j = 0; j < size; ++j) gradient.emplace_back(first + j, slopes[j]);
+        }
+        const double rest = -std::expm1(posterior.mean[at]);
+        const Gradient slope{{at, 1.0 / rest}};
+        const double logit = std::log(centre[k] / rest);
+        posterior.variables.push_back(transformed_variable(std::move(log_meanings[static_cast<std::size_t>(k)]),
+                                                           posterior.mean[at], {{at, 1.0}}, Transform::log_logistic,
+                                                           logit, slope));
+        plain.push_back(transformed_variable(std::move(meanings[static_cast<std::size_t>(k)]), weight,
+                                             std::move(gradient), Transform::logistic, logit, slope));
+    }
+    std::move(plain.begin(), plain.end(), std::back_inserter(posterior.variables));
+}
 
 }  // namespace lrvb

@@ -34,29 +34,24 @@ std::string replaced(std::string_view text, const Replacements& replacements) {
     return result;
 }
 
-std::string valid_json(const Json& json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 // As text of a page.
 std::string html_text(const std::string& text) {
-    const std::string valid = Json::parse(valid_json(text)).get<std::string>();
-    return replaced(valid, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
+    return replaced(valid_text(text), {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
 }
 
 // As JSON inside of a script element. All of these characters stand in texts, where they can be written so; the last
 // two are U+2028 and U+2029, which end lines.
-std::string script_json(const Json& json) {
-    return replaced(valid_json(json), {{"&", "\\u0026"},
-                                       {"<", "\\u003c"},
-                                       {">", "\\u003e"},
-                                       {"\xE2\x80\xA8", "\\u2028"},
-                                       {"\xE2\x80\xA9", "\\u2029"}});
+std::string script_json(const Document& document) {
+    return replaced(document.json(), {{"&", "\\u0026"},
+                                      {"<", "\\u003c"},
+                                      {">", "\\u003e"},
+                                      {"\xE2\x80\xA8", "\\u2028"},
+                                      {"\xE2\x80\xA9", "\\u2029"}});
 }
 
 }  // namespace
 
-std::string page(const std::string& title, const Json& contents) {
+std::string page(const std::string& title, const Document& contents) {
     const std::string escaped_title = html_text(title);
     const std::string escaped_contents = script_json(contents);
     // All at once: what is poured in is not looked at again.

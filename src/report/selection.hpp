@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lrvb/kind/fit_file.hpp>
+#include <lrvb/kind/kind.hpp>
 
 #include <string>
 #include <vector>
@@ -9,8 +9,7 @@
 namespace lrvb::report {
 
 struct Selection {
-    /// Positions in the posterior's variables: of a mixture pi, mu, and sigma or Sigma; of a regression intercept, beta
-    /// and sigma.
+    /// Positions in the posterior's variables, of those that people look at.
     std::vector<Index> variables;
     Index variables_left_out = 0;
     /// Positions in the posterior's hyperparameters.
@@ -20,14 +19,11 @@ struct Selection {
     std::vector<Index> correlated;
 };
 
-/// An entry off the diagonal of a mixture's matrix, as "Sigma[1,2,3]" and "variance[2,3]" are.
-bool is_off_diagonal(const FitFile& fit, const std::string& name);
+/// `numbers` are those of the prior, in the order of the hyperparameters. Where there are too many of them, first the
+/// entries off the diagonal of matrices are left out, then the last numbers of the prior, then the last variables.
+Selection select(const FitFile& fit, const std::vector<PriorNumber>& numbers);
 
-/// Where there are too many of them, first the entries off the diagonal of matrices are left out, then the last numbers
-/// of the prior, then the last variables.
-Selection select(const FitFile& fit);
-
-/// Rows that can be asked about the variables, of so many numbers that can be moved and so many beside them.
+/// How many rows can be asked about the variables, of so many numbers that can be moved and so many beside them.
 Index most_rows(const Selection& selection, Index inputs, Index columns);
 
 }  // namespace lrvb::report

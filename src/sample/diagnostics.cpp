@@ -1,8 +1,7 @@
 #include "base/validate.hpp"
+#include "family/special.hpp"
 
 #include <lrvb/sample/diagnostics.hpp>
-
-#include <boost/math/special_functions/erf.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -52,7 +51,7 @@ Matrix rank_normalised(const Matrix& chains) {
         while (end < count && at(end) == at(begin)) ++end;
         const double rank = 0.5 * static_cast<double>(begin + 1 + end);
         const double probability = (rank - 0.375) / (static_cast<double>(count) + 0.25);
-        const double quantile = std::numbers::sqrt2 * boost::math::erf_inv(2.0 * probability - 1.0);
+        const double quantile = detail::central_quantile(2.0 * probability - 1.0);
         for (; begin < end; ++begin) result.data()[order[static_cast<std::size_t>(begin)]] = quantile;
     }
     return result;

@@ -1,5 +1,6 @@
 #include "base/parallel.hpp"
 #include "base/validate.hpp"
+#include "linalg/positive_definite.hpp"
 #include "sample/student.hpp"
 
 #include <lrvb/sample/diagnostics.hpp>
@@ -174,9 +175,9 @@ class Chains {
     // The covariance of what was seen, if it is one.
     static void reshape(const Matrix& seen, Matrix& factor, double& log_scale) {
         const Matrix centred = seen.colwise() - seen.rowwise().mean();
-        const Eigen::LLT<Matrix> cholesky(centred * centred.transpose() / static_cast<double>(seen.cols()));
-        if (cholesky.info() != Eigen::Success) return;
-        factor = cholesky.matrixL();
+        const detail::PositiveDefinite cholesky(centred * centred.transpose() / static_cast<double>(seen.cols()));
+        if (!cholesky.succeeded()) return;
+        factor = cholesky.factor();
         log_scale = std::log(2.38 / std::sqrt(static_cast<double>(factor.rows())));
     }
 

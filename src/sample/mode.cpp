@@ -1,8 +1,7 @@
 #include "base/validate.hpp"
+#include "linalg/positive_definite.hpp"
 
 #include <lrvb/sample/mode.hpp>
-
-#include <Eigen/Cholesky>
 
 #include <cmath>
 #include <limits>
@@ -19,11 +18,11 @@ class ModeSearch {
   public:
     ModeSearch(const LogDensity& density, const NormalApproximation& approximation, const ModeOptions& options)
         : density_(density), options_(options), centre_(approximation.mean) {
-        const Eigen::LLT<Matrix> cholesky(approximation.covariance);
-        if (cholesky.info() != Eigen::Success) {
+        const detail::PositiveDefinite cholesky(approximation.covariance);
+        if (!cholesky.succeeded()) {
             throw std::invalid_argument("find_mode: the covariance is not a positive definite matrix");
         }
-        factor_ = cholesky.matrixL();
+        factor_ = cholesky.factor();
     }
 
     Mode run() {
@@ -50,9 +49,9 @@ class ModeSearch {
         }
         mode.point = centre_ + factor_ * at;
         mode.log_density = value;
-        const Eigen::LLT<Matrix> curvature(-hessian_at(at, value));
-        if (curvature.info() == Eigen::Success) {
-            const Matrix whitened = curvature.solve(Matrix::Identity(dimension, dimension));
+        const detail::PositiveDefinite curvature(-hessian_at(at, value));
+        if (curvature.succeeded()) {
+            const Matrix whitened = curvature.inverse();
             mode.covariance = factor_ * whitened * factor_.transpose();
         }
         return mode;

@@ -1,6 +1,7 @@
 #include "sample/student.hpp"
 
 #include "base/validate.hpp"
+#include "linalg/positive_definite.hpp"
 
 #include <cmath>
 #include <numbers>
@@ -15,11 +16,11 @@ StudentProposal::StudentProposal(const NormalApproximation& approximation, doubl
     require_at_least("Student proposal", "dimension", dimension, 1);
     require_size("Student proposal", "rows of the covariance", approximation.covariance.rows(), dimension);
     require_size("Student proposal", "columns of the covariance", approximation.covariance.cols(), dimension);
-    const Eigen::LLT<Matrix> cholesky(approximation.covariance);
-    if (cholesky.info() != Eigen::Success || !approximation.covariance.allFinite()) {
+    const PositiveDefinite cholesky(approximation.covariance);
+    if (!cholesky.succeeded() || !approximation.covariance.allFinite()) {
         throw std::invalid_argument("Student proposal: the covariance is not a positive definite matrix");
     }
-    factor_ = cholesky.matrixL();
+    factor_ = cholesky.factor();
     const double size = static_cast<double>(dimension);
     constant_ = std::lgamma(0.5 * (dof + size)) - std::lgamma(0.5 * dof) -
                 0.5 * size * std::log(dof * std::numbers::pi) - factor_.diagonal().array().log().sum();

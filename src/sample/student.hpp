@@ -3,8 +3,6 @@
 #include <lrvb/family/random.hpp>
 #include <lrvb/sample/log_density.hpp>
 
-#include <Eigen/Cholesky>
-
 namespace lrvb::detail {
 
 /// A multivariate Student t: location + √(ν/χ²_ν) C z with CCᵀ the scale matrix.

@@ -1,9 +1,8 @@
 #include "base/validate.hpp"
+#include "linalg/positive_definite.hpp"
 
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/sample/unbounded.hpp>
-
-#include <Eigen/Cholesky>
 
 #include <cmath>
 #include <numbers>
@@ -104,8 +103,7 @@ struct FromMeans {
         const Index dimension = wishart.dimension();
         const Index last = mean.size() - 1;
         const Matrix expected = symmetric_from_half(mean.head(last), dimension);
-        const Eigen::LLT<Matrix> cholesky(expected);
-        const Matrix factor = cholesky.matrixL();
+        const Matrix factor = detail::PositiveDefinite(expected).factor();
         const double log_det = 2.0 * factor.diagonal().array().log().sum();
         const double log_scale = 0.5 * (mean[last] - log_det) / static_cast<double>(dimension);
         const auto read = [&](const Matrix& lower, const auto& diagonal, auto write) {
@@ -174,6 +172,14 @@ UnboundedChart::UnboundedChart(const Layout& layout, const State& state) : layou
         dimension_ += size;
     }
     if (dimension_ == 0) throw std::invalid_argument("every variable is fixed: there is nothing to draw");
+}
+
+std::vector<Index> UnboundedChart::coordinates_of(Index variable) const {
+    std::vector<Index> result;
+    for (const Part& part : parts_) {
+        for (Index i = 0; i < part.size && part.variable == variable; ++i) result.push_back(part.offset + i);
+    }
+    return result;
 }
 
 double UnboundedChart::statistics(const VectorView& point, Eigen::Ref<Vector> stacked) const {

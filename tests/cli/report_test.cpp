@@ -227,16 +227,20 @@ TEST_F(Report, OfAUnivariateMixtureAgreesWithTheOtherCommands) {
     EXPECT_EQ(contents.at("title"), "Mixture of 2 normals: eruptions");
     EXPECT_EQ(contents.at("fit_file"), "fit.json");
     EXPECT_EQ(contents.at("data").at("name"), "old_faithful.csv");
-    EXPECT_EQ(contents.at("model"), json::parse(R"({"kind": "mixture", "components": 2, "covariance": "univariate",
-        "columns": ["eruptions"], "prior": "paper", "fixed": []})"));
+    EXPECT_EQ(contents.at("kind"), "mixture");
+    EXPECT_EQ(contents.at("prior"), "paper");
+    json model = contents.at("model");
+    model.erase("parts");
+    EXPECT_EQ(model,
+              json::parse(R"({"components": 2, "covariance": "univariate", "columns": ["eruptions"], "fixed": []})"));
     EXPECT_EQ(names_of(contents), "pi[1],pi[2],mu[1],mu[2],sigma[1],sigma[2]");
     EXPECT_EQ(contents.at("check").at("method"), "importance");
     EXPECT_TRUE(contents.at("rows").at("all"));
     EXPECT_EQ(contents.at("rows").at("row").size(), 272U);
-    EXPECT_EQ(total(contents.at("histograms").at(0).at("counts")), 272.0);
-    EXPECT_TRUE(contents.at("points").is_null());
-    EXPECT_TRUE(contents.at("pairs").is_null());
-    EXPECT_EQ(contents.at("components").at("mu").at(0).at(0), contents.at("variables").at(2).at("mean"));
+    EXPECT_EQ(total(contents.at("picture").at("histograms").at(0).at("counts")), 272.0);
+    EXPECT_TRUE(contents.at("picture").at("points").is_null());
+    EXPECT_TRUE(contents.at("picture").at("pairs").is_null());
+    EXPECT_EQ(contents.at("model").at("parts").at("mu").at(0).at(0), contents.at("variables").at(2).at("mean"));
 }
 
 TEST_F(Report, OfAMultivariateMixtureAgreesWithTheOtherCommands) {
@@ -245,8 +249,8 @@ TEST_F(Report, OfAMultivariateMixtureAgreesWithTheOtherCommands) {
         const json contents = report("fit.json $DATA/old_faithful.csv");
         expect_all(contents, "fit.json", "$DATA/old_faithful.csv");
         EXPECT_EQ(contents.at("model").at("covariance"), covariance);
-        EXPECT_EQ(contents.at("histograms").size(), 2U);
-        EXPECT_EQ(contents.at("components").at("sigma").at(0).size(), 2U);
+        EXPECT_EQ(contents.at("picture").at("histograms").size(), 2U);
+        EXPECT_EQ(contents.at("model").at("parts").at("sigma").at(0).size(), 2U);
     }
 }
 
@@ -274,8 +278,7 @@ TEST_F(Report, OfARegressionWithFactorsAgreesWithTheOtherCommands) {
         sum += columns[3 * i];
     }
     EXPECT_NEAR(model.at("centre").at(0).get<double>(), sum / 32.0, 1e-12);
-    EXPECT_TRUE(contents.at("components").is_null());
-    EXPECT_TRUE(contents.at("histograms").is_null());
+    EXPECT_TRUE(contents.at("picture").is_null());
 }
 
 TEST_F(Report, OfWeightedRowsKnowsTheWeights) {
@@ -290,7 +293,7 @@ TEST_F(Report, OfWeightedRowsKnowsTheWeights) {
     EXPECT_EQ(contents.at("data").at("weights"), "w");
     EXPECT_EQ(contents.at("data").at("total_weight"), 90.0);
     EXPECT_EQ(contents.at("rows").at("weights").at(3), 3.0);
-    EXPECT_NEAR(total(contents.at("histograms").at(0).at("counts")), 90.0, 1e-9);
+    EXPECT_NEAR(total(contents.at("picture").at("histograms").at(0).at("counts")), 90.0, 1e-9);
 }
 
 TEST_F(Report, NumbersRowsAsTheFileDoes) {
@@ -326,10 +329,10 @@ TEST_F(Report, OfManyRowsKeepsTheMostInfluentialAndSomeOfTheRest) {
     EXPECT_TRUE(std::is_sorted(rows.at("row").begin(), rows.at("row").end()));
     EXPECT_EQ(std::set<long>(rows.at("row").begin(), rows.at("row").end()).size(), 2000U);
     expect_rows(contents, "fit.json", "rows.csv");
-    EXPECT_TRUE(contents.at("points").is_null());
-    EXPECT_EQ(contents.at("pairs").at("columns"), 2);
-    EXPECT_EQ(total(contents.at("pairs").at("bins").at(0).at("cells")), 5000.0);
-    EXPECT_EQ(total(contents.at("histograms").at(1).at("counts")), 5000.0);
+    EXPECT_TRUE(contents.at("picture").at("points").is_null());
+    EXPECT_EQ(contents.at("picture").at("pairs").at("columns"), 2);
+    EXPECT_EQ(total(contents.at("picture").at("pairs").at("bins").at(0).at("cells")), 5000.0);
+    EXPECT_EQ(total(contents.at("picture").at("histograms").at(1).at("counts")), 5000.0);
 }
 
 TEST_F(Report, ShowsAllRowsAsPointsWhereOnlySomeCanBeAsked) {
@@ -340,8 +343,8 @@ TEST_F(Report, ShowsAllRowsAsPointsWhereOnlySomeCanBeAsked) {
     fit("mixture rows.csv -k 3 --check never -o fit.json");
     const json contents = report("fit.json rows.csv");
     ASSERT_FALSE(contents.at("rows").at("all"));
-    EXPECT_TRUE(contents.at("pairs").is_null());
-    const std::vector<double> points = floats(contents.at("points").at("values"));
+    EXPECT_TRUE(contents.at("picture").at("pairs").is_null());
+    const std::vector<double> points = floats(contents.at("picture").at("points").at("values"));
     ASSERT_EQ(points.size(), 4500U);
     const Csv data = parse_csv(read_text(work() / "rows.csv"));
     EXPECT_EQ(points[3 * 1499 + 2], static_cast<float>(std::stod(data.rows.at(1499).at(2))));
@@ -370,8 +373,8 @@ TEST_F(Report, WithoutDataShowsWhatTheFitFileKnows) {
     expect_summary(contents, "fit.json");
     expect_correlations(contents, "fit.json");
     expect_sensitivities(contents, "fit.json");
-    for (const char* part : {"histograms", "pairs", "points", "rows"}) EXPECT_TRUE(contents.at(part).is_null()) << part;
-    EXPECT_FALSE(contents.at("components").is_null());
+    for (const char* part : {"picture", "rows"}) EXPECT_TRUE(contents.at(part).is_null()) << part;
+    EXPECT_FALSE(contents.at("model").at("parts").is_null());
 }
 
 TEST_F(Report, OfAFitThatDidNotConvergeHasNoResponse) {
@@ -383,8 +386,8 @@ TEST_F(Report, OfAFitThatDidNotConvergeHasNoResponse) {
     EXPECT_FALSE(contents.contains("correlations"));
     EXPECT_FALSE(contents.contains("sensitivities"));
     EXPECT_TRUE(contents.at("rows").is_null());
-    EXPECT_EQ(contents.at("histograms").size(), 2U);
-    EXPECT_FALSE(contents.at("points").is_null());
+    EXPECT_EQ(contents.at("picture").at("histograms").size(), 2U);
+    EXPECT_FALSE(contents.at("picture").at("points").is_null());
     for (const json& variable : contents.at("variables")) {
         EXPECT_TRUE(variable.at("sd").is_null());
         EXPECT_GT(variable.at("mean_field_sd"), 0.0);
@@ -484,7 +487,7 @@ TEST_F(Report, OfTheSmallestMixtures) {
         const int code = lrvb("fit mixture rows.csv --quiet -o fit.json " + arguments).code;
         ASSERT_TRUE(code == 0 || code == 3) << arguments;
         const json contents = report("fit.json rows.csv");
-        EXPECT_EQ(contents.at("components").at("pi").size(), contents.at("model").at("components"));
+        EXPECT_EQ(contents.at("model").at("parts").at("pi").size(), contents.at("model").at("components"));
         EXPECT_EQ(contents.at("rows").is_null(), code == 3);
         if (code == 3) continue;
         EXPECT_EQ(contents.at("rows").at("row").size(), 5U);
@@ -528,7 +531,7 @@ TEST_F(Report, OfALargeMixtureLeavesOutWhatIsOffTheDiagonal) {
     EXPECT_EQ(contents.at("priors_left_out"), 90);
     EXPECT_EQ(contents.at("correlated").size(), 420U);
     EXPECT_EQ(contents.at("rows").at("row").size(), 25U);
-    EXPECT_EQ(contents.at("pairs").at("bins").size(), 45U);
+    EXPECT_EQ(contents.at("picture").at("pairs").at("bins").size(), 45U);
     EXPECT_LT(std::filesystem::file_size(work() / "page.html"), 3'000'000U);
 }
 

@@ -4,11 +4,14 @@
 #include "targets.hpp"
 
 #include <lrvb/check/check.hpp>
+#include <lrvb/kind/mixture/posterior.hpp>
+#include <lrvb/kind/regression/posterior.hpp>
 
-#include <boost/math/special_functions/erf.hpp>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace lrvb {
@@ -19,16 +22,14 @@ using test::FittedMixture;
 Check check_of(const FittedMixture& mixture, CheckOptions options = {}) {
     const MixtureModel& model = *mixture.fit.model;
     options.threads = 2;
-    return check_posterior(
-        model, mixture.fit.optimum, mixture_posterior(mixture.fit),
-        [&](const std::vector<std::string>& names) { return model.in_data_units(names); }, options);
+    const Posterior posterior = mixture_posterior(mixture.fit);
+    return check_posterior(model, mixture.fit.optimum, posterior, model.in_data_units(posterior.statistics), options);
 }
 
 Check check_of(const RegressionModel& model, CheckOptions options = {}) {
     const Optimum optimum = fit(model);
-    return check_posterior(
-        model, optimum, regression_posterior(model, optimum),
-        [&](const std::vector<std::string>& names) { return model.in_data_units(names); }, options);
+    const Posterior posterior = regression_posterior(model, optimum);
+    return check_posterior(model, optimum, posterior, model.in_data_units(posterior.statistics), options);
 }
 
 const CheckedVariable& find(const Check& check, const std::string& name) {
@@ -59,11 +60,37 @@ TEST(Check, TwoColumnsOfOldFaithfulAreOk) {
     ASSERT_EQ(check.variables.size(), 22U);
     for (const CheckedVariable& variable : check.variables) {
         EXPECT_EQ(variable.verdict, "ok") << variable.name;
-        EXPECT_NEAR(variable.shift, (variable.mean_lrvb - variable.mean_exact) / variable.sd_exact, 1e-12);
-        EXPECT_NEAR(variable.ratio, variable.sd_lrvb / variable.sd_exact, 1e-12);
     }
     EXPECT_NE(check.trust.find("can be relied on"), std::string::npos);
     EXPECT_EQ(check.exchanged, 0.0);
+}
+
+// The reference posteriors (data/README.md) were drawn by another program: 100,000 draws, so that their means are known
+// to 0.005 sds or so and their sds to 0.5 %.
+TEST(Check, ShiftsAndRatiosAreThoseAgainstTheReferencePosteriors) {
+    const std::vector<std::tuple<std::string, std::string, Index>> references{{"old_faithful", "eruptions", 2},
+                                                                              {"mixture3", "x", 3}};
+    for (const auto& [name, column, components] : references) {
+        const FittedMixture mixture = test::bundled_mixture(name + ".csv", column, components);
+        CheckOptions options;
+        options.draws = 20000;
+        const Check check = check_of(mixture, options);
+        const Vector mean = test::read_column(name + "_posterior.csv", "mean");
+        const Vector sd = test::read_column(name + "_posterior.csv", "sd");
+        std::vector<std::string> names;
+        for (const char* base : {"log_pi", "mu", "log_tau"}) {
+            for (Index k = 1; k <= components; ++k) names.push_back(fmt::format("{}[{}]", base, k));
+        }
+        const Functionals asked = mixture.fit.model->in_data_units(names);
+        const Vector answer = mixture.response.mean(asked);
+        const Vector answer_sd = mixture.response.sd(asked);
+        for (std::size_t v = 0; v < names.size(); ++v) {
+            const auto at = static_cast<Index>(v);
+            const CheckedVariable& variable = find(check, names[v]);
+            EXPECT_NEAR(variable.shift, (answer[at] - mean[at]) / sd[at], 4.0 * variable.shift_se + 0.02) << names[v];
+            EXPECT_NEAR(variable.ratio, answer_sd[at] / sd[at], 4.0 * variable.ratio_se + 0.02) << names[v];
+        }
+    }
 }
 
 // On strongly overlapping components the response is known to be too small: 0.85 of the sd of log_pi[1] in the
@@ -136,6 +163,7 @@ TEST(Check, ManyVariablesAreNotOffByMonteCarloError) {
     MixtureSpecification specification;
     specification.components = 3;
     const FittedMixture mixture(rows, specification);
+    std::vector<CheckedVariable> first;
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         CheckOptions options;
         options.seed = seed;
@@ -144,16 +172,17 @@ TEST(Check, ManyVariablesAreNotOffByMonteCarloError) {
         EXPECT_NE(check.message.find("variables cannot be told from the exact ones"), std::string::npos)
             << check.message;
         EXPECT_NE(check.message.find("take about "), std::string::npos) << check.message;
-        // Φ⁻¹(1 − 0.025/n) standard errors, of n variables.
-        const double n = static_cast<double>(check.variables.size());
-        const double z = std::sqrt(2.0) * boost::math::erf_inv(1.0 - 0.05 / n);
         Index unresolved = 0;
-        for (const CheckedVariable& variable : check.variables) {
+        for (std::size_t v = 0; v < check.variables.size(); ++v) {
+            const CheckedVariable& variable = check.variables[v];
             EXPECT_FALSE(says(variable, "off by")) << variable.name << " " << variable.verdict;
-            const bool tells = z * variable.shift_se <= 0.1 && z * variable.ratio_se <= 0.1;
-            EXPECT_EQ(variable.verdict == "ok", tells) << variable.name << " " << variable.verdict;
             unresolved += says(variable, "not resolved: ") ? 1 : 0;
+            if (first.empty()) continue;
+            // Two seeds differ by no more than their errors say: 5 of them, for some 250 variables four times.
+            const double allowed = 5.0 * std::hypot(variable.shift_se, first[v].shift_se);
+            EXPECT_NEAR(variable.shift, first[v].shift, allowed) << variable.name;
         }
+        if (first.empty()) first = check.variables;
         EXPECT_GT(unresolved, 0);
     }
 }
@@ -302,9 +331,9 @@ TEST(Check, ASplitClusterIsNotCalledOk) {
     split.model = model;
     split.optimum = fit(*model, options);
     ASSERT_TRUE(split.optimum.converged()) << split.optimum.message;
+    const Posterior posterior = mixture_posterior(split);
     const Check check =
-        check_posterior(*model, split.optimum, mixture_posterior(split),
-                        [&](const std::vector<std::string>& names) { return model->in_data_units(names); }, {});
+        check_posterior(*model, split.optimum, posterior, model->in_data_units(posterior.statistics), {});
     EXPECT_NE(check.verdict, CheckVerdict::ok);
     EXPECT_NE(check.verdict, CheckVerdict::unchecked) << check.trust;
     Index off = 0;
@@ -356,8 +385,7 @@ TEST(Check, AnAnswerThatDidNotConvergeIsRefused) {
     const Posterior posterior = mixture_posterior(mixture.fit);
     mixture.fit.optimum.termination = Termination::iteration_limit;
     const MixtureModel& model = *mixture.fit.model;
-    EXPECT_THROW(check_posterior(model, mixture.fit.optimum, posterior,
-                                 [&](const std::vector<std::string>& names) { return model.in_data_units(names); }),
+    EXPECT_THROW(check_posterior(model, mixture.fit.optimum, posterior, model.in_data_units(posterior.statistics)),
                  NotAnOptimum);
 }
 

@@ -1,12 +1,11 @@
 #pragma once
 
 #include <lrvb/export.hpp>
-#include <lrvb/kind/fit_file.hpp>
+#include <lrvb/kind/fitted_model.hpp>
 #include <lrvb/sample/importance.hpp>
 #include <lrvb/sample/metropolis.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,11 +27,10 @@
 ///     not resolved   where it is not off, but z·se of either is above 0.1, so that these draws cannot tell;
 ///     ok             otherwise.
 ///
-/// What the check cannot see: modes that the proposal does not reach. The components of a mixture keep their labels:
-/// the posterior is cut to where no exchange of two components brings a point nearer to the answer, in its sds.
+/// What the check cannot see: modes that the proposal does not reach. What can be exchanged, such as the components of
+/// a mixture, keeps its labels: the posterior is cut to where no exchange of two brings a point nearer to the answer,
+/// in its sds.
 namespace lrvb {
-
-enum class CheckMethod { importance, metropolis };
 
 struct CheckOptions {
     CheckMethod method = CheckMethod::importance;
@@ -46,53 +44,17 @@ constexpr double kCheckTolerance = 0.1;
 /// Draws that are worth fewer independent ones than this are not relied on.
 constexpr double kCheckEss = 400.0;
 
-struct CheckedVariable {
-    std::string name;
-    double mean_lrvb = 0.0;
-    double sd_lrvb = 0.0;
-    double mean_exact = 0.0;
-    double sd_exact = 0.0;
-    double shift = 0.0;  // 0 where the variable is fixed
-    double ratio = 0.0;  // NaN where the variable is fixed
-    /// Monte Carlo standard errors of the two.
-    double shift_se = 0.0;  // 0 where the variable is fixed
-    double ratio_se = 0.0;  // NaN where the variable is fixed
-    /// "ok", "sd off by -15%" (the answer's is too small), "mean off by +0.30 sd" (too large), both with a comma,
-    /// "not resolved: ±0.31 sd" or "not resolved: sd ±15%" (z standard errors), "fixed", or "not checked".
-    std::string verdict;
-};
-
-enum class CheckVerdict {
-    ok,        ///< nothing is off, and the draws can tell
-    off,       ///< a variable is off
-    doubtful,  ///< the draws are not reliable, or too few to tell of every variable
-    unchecked  ///< the draws are of no use
-};
-
-LRVB_EXPORT std::string_view to_string(CheckVerdict verdict);
-
-struct LRVB_EXPORT Check {
-    CheckOptions options;
-    /// In the order of the posterior.
-    std::vector<CheckedVariable> variables;
-    CheckVerdict verdict = CheckVerdict::unchecked;
-    /// One sentence each: whether the draws can be trusted, and what they say.
-    std::string trust;
-    std::string message;
+/// The result, and the draws that it comes from.
+struct LRVB_EXPORT Check : CheckResult {
     /// What the draws say of themselves: k̂ is below its threshold, or R̂ below 1.05, and they are worth kCheckEss.
     bool reliable = false;
 
-    /// Of Metropolis–Hastings the smallest, over the coordinates and the variables, of a mean or a variance.
-    double ess = 0.0;
-    /// Of importance sampling; NaN otherwise.
-    double k_hat = 0.0;
+    /// Of importance sampling.
     int rounds = 0;
-    /// Of Metropolis–Hastings; NaN otherwise.
-    double acceptance = 0.0;
-    double r_hat = 0.0;
+    /// Of Metropolis–Hastings.
     bool random_walk = false;
     int chains = 0;
-    /// The share of a mixture's proposals that were left out, since they had components exchanged.
+    /// The share of the proposals that were left out, since they had components exchanged.
     double exchanged = 0.0;
 
     /// The reported variables at every draw: variables × draws.
@@ -104,25 +66,40 @@ struct LRVB_EXPORT Check {
     Vector log_weights;
 };
 
-/// Statistics of a model by their names, in the units of the data: what `in_data_units` of a model gives.
-using Door = std::function<Functionals(const std::vector<std::string>&)>;
+/// Checks the posterior of a fit. Throws NotAnOptimum where it has not converged.
+LRVB_EXPORT Check check(const FittedModel& fitted, const CheckOptions& options = {});
+/// The same of another posterior of this fit: a corrected one.
+LRVB_EXPORT Check check(const FittedModel& fitted, const Posterior& posterior, const CheckOptions& options = {});
 
-/// Checks the posterior of an optimum. Throws NotAnOptimum where it has not converged.
+/// The same of an optimum; `statistics` are the model's statistics in the posterior, in the units of the data.
 LRVB_EXPORT Check check_posterior(const Model& model, const Optimum& optimum, const Posterior& posterior,
-                                  const Door& in_data_units, const CheckOptions& options = {});
-
-/// Checks a fit file against its data: the rows in the order of the fit, its weights last. Throws NotAnOptimum for a
-/// fit that did not converge, std::runtime_error for data that are not those of the fit.
-LRVB_EXPORT Check check_mixture(const FitFile& fit, const std::shared_ptr<RowSource>& rows,
-                                const CheckOptions& options = {});
-LRVB_EXPORT Check check_regression(const FitFile& fit, const RegressionDesign& design,
-                                   const CheckOptions& options = {});
-
-/// What a fit file keeps of it.
-LRVB_EXPORT CheckRecord record_check(const Check& check);
+                                  const Functionals& statistics, const CheckOptions& options = {});
 
 /// The fit with the checked means and covariances in place of its own, marked so. Variational parameters, mean-field
 /// covariances and sensitivities stay. Throws std::invalid_argument where the check's draws are not reliable.
 LRVB_EXPORT FitFile corrected(const FitFile& fit, const Check& check);
+
+/// What 'lrvb check FIT DATA --format json' printed of this fit, read back. Throws std::runtime_error for what is no
+/// such file, and for that of another fit.
+LRVB_EXPORT CheckResult read_check(const std::string& path, const FitFile& fit);
+
+/// When a fit is checked by itself.
+enum class CheckWish {
+    quick,   ///< where it takes about a second at most
+    always,  ///< however long it takes
+    never
+};
+
+/// A fit, what can be seen of it without sampling among its warnings, and its check, where it is wished for and it
+/// converged. Throws what Kind::fit throws.
+struct CheckedFit {
+    std::unique_ptr<FittedModel> fitted;
+    /// Whether a check was tried: a posterior that draws do not reach gets a warning instead.
+    bool check_tried = false;
+};
+LRVB_EXPORT CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish wish = CheckWish::quick);
+
+/// A direction that is nearly flat, in a sentence with the variable and the remedy; empty where there is none.
+LRVB_EXPORT std::string flat_direction(const FittedModel& fitted);
 
 }  // namespace lrvb

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <lrvb/data/dataset.hpp>
 #include <lrvb/export.hpp>
+#include <lrvb/posterior/check_result.hpp>
 #include <lrvb/posterior/posterior.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 /// The fit file: all that a fit found and what it was asked, as JSON with a version. docs/file-formats.md describes it,
@@ -15,38 +17,7 @@
 /// A file of another major version is refused; one of a higher minor version is read, and what is new in it left alone.
 namespace lrvb {
 
-/// What is recorded of a mixture besides its parameters, in the units of the data.
-struct MixtureRecord {
-    Index components = 1;
-    MixtureCovariance covariance = MixtureCovariance::full;
-    std::string prior_name;  // "auto", "paper" or "explicit": where its numbers came from
-    MixturePrior prior;
-    /// The inner units that the parameters are in, x' = (x − centre)/scale.
-    Vector centre;
-    Vector scale;
-    /// Parts that were held: some of "weights", "means", "precisions".
-    std::vector<std::string> fixed;
-};
-
-/// What is recorded of a linear regression besides its parameters, in the units of the data.
-struct RegressionRecord {
-    std::string response;
-    std::vector<RegressionTerm> terms;
-    std::string prior_name;  // "auto" or "explicit"
-    RegressionPrior prior;
-    /// All that predictions need. The covariance is empty where the fit did not converge.
-    RegressionPosterior coefficients;
-};
-
-struct DataRecord {
-    std::string name;
-    std::vector<std::string> columns;
-    std::optional<std::string> weights;  // the column of row weights
-    Index rows = 0;
-    Index dropped = 0;  // rows without a value in a used column
-    double total_weight = 0.0;
-    std::string checksum;  // of the numbers read, not of the file's bytes
-};
+class ModelRecord;
 
 struct OptionsRecord {
     std::uint64_t seed = 1;
@@ -63,20 +34,6 @@ struct OutcomeRecord {
     Index passes = 0;
     int sweeps = 0;
     int newton_steps = 0;
-};
-
-/// The exact posterior that a fit was checked against, by importance sampling.
-struct CheckRecord {
-    Index draws = 0;
-    std::uint64_t seed = 1;
-    double k_hat = 0.0;  // −∞ where there is no tail, +∞ where the draws are of no use
-    double ess = 0.0;
-    std::string verdict;  // "ok", "off", "doubtful" or "unchecked"
-    std::string message;
-    /// Of each variable, in the order of the posterior.
-    Vector mean;
-    Vector sd;
-    std::vector<std::string> verdicts;
 };
 
 /// How the means and covariances of the posterior were replaced by those of draws from the exact one.
@@ -101,24 +58,31 @@ struct ParameterRecord {
 
 struct LRVB_EXPORT FitFile {
     static constexpr int kMajorVersion = 1;
-    static constexpr int kMinorVersion = 1;
+    static constexpr int kMinorVersion = 2;
 
     std::string program;  // the version of lrvb that wrote it
-    std::variant<MixtureRecord, RegressionRecord> model;
+    /// What its kind of model keeps: <lrvb/kind/kind.hpp>.
+    std::shared_ptr<const ModelRecord> model;
     DataRecord data;
     OptionsRecord options;
     OutcomeRecord outcome;
     std::vector<std::string> warnings;
     std::vector<ParameterRecord> parameters;
     Posterior posterior;
+    /// ∇²L at the optimum, its lower triangle over the stacked statistics: kept where the posterior's covariances are
+    /// not matrices, since these, and the parameters, are all that answers them.
+    std::optional<SparseMatrix> hessian;
+    /// Absent where there is none, and where the posterior was corrected afterwards: it would speak of other numbers.
+    std::optional<CheckResult> check;
     /// Absent where the posterior is that of the linear response.
-    std::optional<CheckRecord> check;
     std::optional<CorrectionRecord> correction;
 
     bool converged() const { return outcome.termination == Termination::converged; }
 
     /// The state of a model with this layout; throws std::runtime_error where the parameters are not its.
     State state(const Layout& layout) const;
+    /// The layout that the parameters themselves have.
+    Layout parameter_layout() const;
 };
 
 /// Parameters as a fit file keeps them.

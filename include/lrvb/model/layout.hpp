@@ -50,6 +50,8 @@ class LRVB_EXPORT Layout {
     /// The variable that a statistic belongs to.
     Index variable_of(Index statistic) const;
     std::string statistic_name(Index statistic) const;
+    /// Of all of them, stacked.
+    std::vector<std::string> statistic_names() const;
 
     /// The slice of a stacked vector that belongs to a variable.
     auto segment(const Vector& stacked, Index variable) const {

@@ -6,6 +6,7 @@
 #include <lrvb/types.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -49,6 +50,13 @@ class LRVB_EXPORT ImproperConditional : public std::domain_error {
     ImproperConditional(const std::string& variable, const std::string& reason);
 };
 
+/// Blocks of variables, all alike, that can change places (the components of a mixture) without changing the joint
+/// density, where the parts of the weights change places with them.
+struct Exchangeable {
+    std::optional<Index> weights;            // the variable, a Dirichlet
+    std::vector<std::vector<Index>> blocks;  // of variables
+};
+
 /// A fresh identity.
 LRVB_EXPORT std::uint64_t next_model_identity();
 
@@ -80,6 +88,9 @@ class LRVB_EXPORT Model {
     /// is L itself at m = T(θ), which is the default; a model with many rows overrides it, to look at them once for
     /// many values. The same bits for any number of threads.
     virtual Vector log_joint(const Matrix& statistics, int threads) const;
+
+    /// What can be exchanged, so that a draw has labels to keep; nothing by default.
+    virtual Exchangeable exchangeable() const { return {}; }
 
     /// Names of the hyperparameters α that the sensitivity can be asked for.
     virtual const std::vector<std::string>& hyperparameters() const = 0;

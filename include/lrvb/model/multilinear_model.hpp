@@ -30,7 +30,7 @@ class RowTerms;
 class LRVB_EXPORT MultilinearModel final : public RowModel {
   public:
     MultilinearModel(std::shared_ptr<const Layout> layout, std::shared_ptr<const detail::MultilinearForm> form,
-                     Vector start_natural, std::vector<std::string> hyperparameters,
+                     Vector start_natural, std::vector<std::string> hyperparameters, Vector hyperparameter_values,
                      std::shared_ptr<const detail::Polynomials> hyperparameter_derivatives,
                      std::shared_ptr<const detail::RowTerms> rows = {});
 
@@ -41,6 +41,8 @@ class LRVB_EXPORT MultilinearModel final : public RowModel {
     Expansion expand(const Vector& mean, Order order) const override;
     const std::vector<std::string>& hyperparameters() const override { return hyperparameters_; }
     Vector hyperparameter_gradient(const Vector& mean, Index hyperparameter) const override;
+    /// What each of them was declared as.
+    const Vector& hyperparameter_values() const { return hyperparameter_values_; }
 
     /// Names of the continuous numbers that were observed of named rows, in the order of their first appearance: what
     /// Rows::as called them, or "y" ("y_2" where a row has one already); "y[1]", "y[2]" of a vector. Counts, labels,
@@ -74,12 +76,18 @@ class LRVB_EXPORT MultilinearModel final : public RowModel {
     /// The model with tᵀT(θ) added to its log joint: the perturbation whose response is the covariance.
     MultilinearModel tilted(const Vector& tilt) const;
 
+    /// The model with step · ∂L/∂α added to its log joint, α a hyperparameter: to first order, the model declared with
+    /// α + step; where its density is linear in α, as that of a Gamma is in shape and rate, that model itself but for a
+    /// constant.
+    MultilinearModel stepped(Index hyperparameter, double step) const;
+
     /// Number of monomials of degree two and more: what an iteration costs.
     std::size_t term_count() const;
 
   private:
     void set_aside(const std::vector<std::pair<Index, double>>& changes, const Vector& weights,
                    detail::MonomialSum& change) const;
+    void require_hyperparameter(const char* function, Index hyperparameter) const;
     [[noreturn]] static void refuse_without_rows();
     std::string cancellation(Index variable, const Vector& natural, const Vector& mean) const;
 
@@ -88,6 +96,7 @@ class LRVB_EXPORT MultilinearModel final : public RowModel {
     std::shared_ptr<const detail::MultilinearForm> form_;  // L
     Vector start_natural_;
     std::vector<std::string> hyperparameters_;
+    Vector hyperparameter_values_;
     std::shared_ptr<const detail::Polynomials> hyperparameter_derivatives_;  // ∂L/∂α, one each
     std::shared_ptr<const detail::RowTerms> rows_;                           // none where no rows were named
     Vector weights_;                                                         // of the rows; empty: all are one

@@ -28,6 +28,9 @@ class LRVB_EXPORT UnboundedChart {
 
     Index dimension() const { return dimension_; }
 
+    /// The coordinates of a variable, in the order of the point; none of one that is clamped.
+    std::vector<Index> coordinates_of(Index variable) const;
+
     /// The stacked statistics T of the variables at a point; returns the log of the Jacobian.
     double statistics(const VectorView& point, Eigen::Ref<Vector> stacked) const;
 

@@ -412,11 +412,11 @@ SparseMatrix MixtureComponents::hessian(const Point& point, const Matrix& pair_o
     return hessian.lower();
 }
 
-Functionals MixtureComponents::in_data_units(const std::vector<std::string>& names, const RowFormat& format) const {
+Functionals MixtureComponents::in_data_units(const std::vector<Index>& statistics, const RowFormat& format) const {
     std::vector<Eigen::Triplet<double, int>> entries;
-    Vector constants = Vector::Zero(static_cast<Index>(names.size()));
+    Vector constants = Vector::Zero(static_cast<Index>(statistics.size()));
     for (Index c = 0; c < constants.size(); ++c) {
-        const Index position = layout_.statistic(names[static_cast<std::size_t>(c)]);
+        const Index position = statistics[static_cast<std::size_t>(c)];
         const Index variable = layout_.variable_of(position);
         const VariableInfo& info = layout_[variable];
         const Index s = position - info.offset;

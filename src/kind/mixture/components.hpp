@@ -71,7 +71,8 @@ class MixtureComponents {
     /// component.
     std::vector<Matrix> row_gradients(const Point& point, const Matrix& directions) const;
 
-    Functionals in_data_units(const std::vector<std::string>& names, const RowFormat& format) const;
+    /// Stacked statistics, by position.
+    Functionals in_data_units(const std::vector<Index>& statistics, const RowFormat& format) const;
     /// Components in ascending order of their first mean, each with all that is its own: means, naturals, clamps.
     State ordered(const State& state) const;
 

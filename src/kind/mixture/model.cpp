@@ -4,12 +4,11 @@
 #include "kind/mixture/data.hpp"
 #include "kind/mixture/pass.hpp"
 #include "kind/mixture/rows.hpp"
+#include "linalg/positive_definite.hpp"
 
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/kind/mixture/model.hpp>
 #include <lrvb/kind/mixture/prediction.hpp>
-
-#include <Eigen/Cholesky>
 
 #include <algorithm>
 #include <atomic>
@@ -38,7 +37,7 @@ void require_positive_definite(std::string_view argument, const Matrix& matrix, 
     detail::require_size("mixture prior", fmt::format("rows of {}", argument), matrix.rows(), columns);
     detail::require_size("mixture prior", fmt::format("columns of {}", argument), matrix.cols(), columns);
     const bool symmetric = (matrix - matrix.transpose()).cwiseAbs().maxCoeff() <= 1e-12 * matrix.cwiseAbs().maxCoeff();
-    if (!symmetric || matrix.llt().info() != Eigen::Success) {
+    if (!symmetric || !detail::PositiveDefinite(matrix).succeeded()) {
         throw std::invalid_argument(fmt::format("mixture prior: {} is not a positive definite matrix", argument));
     }
 }
@@ -105,7 +104,7 @@ class MixtureModel::Implementation {
         for (Index k = 0; k < parts.components(); ++k) {
             if (data.format.full) {
                 const Matrix inverse_scale = inverse.asDiagonal() * prior.inverse_scale * inverse.asDiagonal();
-                const Matrix scale = inverse_scale.llt().solve(Matrix::Identity(columns, columns));
+                const Matrix scale = detail::PositiveDefinite(inverse_scale).inverse();
                 Vector location(columns + half_size(columns));
                 location << mean, half_vector(variance);
                 Vector precision(1 + half_size(columns));
@@ -127,7 +126,7 @@ class MixtureModel::Implementation {
     void declare_hyperparameters(const Vector& mean, const Matrix& variance) {
         const Index columns = data.format.columns;
         const Vector& inverse = data.format.inverse_scale;
-        const Matrix precision = variance.llt().solve(Matrix::Identity(columns, columns));
+        const Matrix precision = detail::PositiveDefinite(variance).inverse();
         const Layout& layout = parts.layout();
         const auto declare = [&](const std::string& name, auto fill) {
             Vector derivative = Vector::Zero(layout.size());
@@ -444,6 +443,14 @@ Vector MixtureModel::log_joint(const Matrix& statistics, int threads) const {
     return (statistics.transpose() * self.natural + sums).array() + self.constant;
 }
 
+Exchangeable MixtureModel::exchangeable() const {
+    Exchangeable result;
+    if (components() == 1) return result;
+    result.weights = weights().index();
+    for (Index k = 0; k < components(); ++k) result.blocks.push_back(implementation_->parts.variables_of(k));
+    return result;
+}
+
 const std::vector<std::string>& MixtureModel::hyperparameters() const {
     return implementation_->names;
 }
@@ -470,7 +477,11 @@ void MixtureModel::ask_rows(const State& state, const Matrix& directions, RowCha
 }
 
 Functionals MixtureModel::in_data_units(const std::vector<std::string>& names) const {
-    return implementation_->parts.in_data_units(names, implementation_->data.format);
+    return statistics_in_data_units(layout().statistics(names));
+}
+
+Functionals MixtureModel::statistics_in_data_units(const std::vector<Index>& statistics) const {
+    return implementation_->parts.in_data_units(statistics, implementation_->data.format);
 }
 
 State MixtureModel::ordered(const State& state) const {

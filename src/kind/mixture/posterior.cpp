@@ -1,14 +1,11 @@
-#include "base/validate.hpp"
-#include "posterior/parts.hpp"
+#include "kind/mixture/statistics.hpp"
+#include "linalg/positive_definite.hpp"
 
 #include <lrvb/family/symmetric.hpp>
-#include <lrvb/posterior/posterior.hpp>
-
-#include <Eigen/Cholesky>
+#include <lrvb/kind/mixture/posterior.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <unordered_map>
+#include <map>
 
 namespace lrvb {
 
@@ -17,40 +14,38 @@ namespace {
 class MixturePosterior {
   public:
     explicit MixturePosterior(const MixtureFit& fit)
-        : model_(*fit.model), layout_(model_.layout()), state_(fit.optimum.state) {
-        const std::vector<std::string> names = statistic_names();
-        posterior_ = detail::posterior_of(model_, fit.optimum, names, model_.in_data_units(names));
-        for (std::size_t i = 0; i < names.size(); ++i) position_[names[i]] = static_cast<Index>(i);
-        if (model_.components() > 1) add_weights();
-        for_each([&](Index k, Index p) { add_statistic(column_name("mu", k, p)); });
-        if (model_.has_full_covariances()) {
+        : model_(*fit.model),
+          layout_(model_.layout()),
+          state_(fit.optimum.state),
+          at_(model_.components(), model_.columns(), model_.has_full_covariances()) {
+        const std::vector<Index> stacked = at_.stacked(layout_);
+        const std::vector<std::string> all = layout_.statistic_names();
+        std::vector<std::string> names;
+        for (const Index s : stacked) names.push_back(all[static_cast<std::size_t>(s)]);
+        posterior_ = posterior_of(model_, fit.optimum, std::move(names), model_.statistics_in_data_units(stacked));
+        for (VariableMeaning& meaning : at_.meanings(model_.inputs())) {
+            std::string name = meaning.name();
+            order_.emplace(name, order_.size());
+            meanings_.emplace(std::move(name), std::move(meaning));
+        }
+        if (at_.has_weights()) add_component_weights();
+        for_each([&](Index k, Index p) { add_statistic(at_.of_column("mu", k, p), at_.location(k, p)); });
+        if (at_.is_full()) {
             for (Index k = 0; k < model_.components(); ++k) add_matrices(k);
         } else {
             for_each([&](Index k, Index p) { add_column_precision(k, p); });
         }
-        sort_by_name();
+        // Component by component is how they are made; group by group is how they are read.
+        std::stable_sort(posterior_.variables.begin(), posterior_.variables.end(),
+                         [&](const PosteriorVariable& a, const PosteriorVariable& b) {
+                             return order_.at(a.name) < order_.at(b.name);
+                         });
+        keep_marginals(posterior_);
     }
 
     Posterior take() { return std::move(posterior_); }
 
   private:
-    // Everything that people ask about: all statistics but the second moments of the means.
-    std::vector<std::string> statistic_names() const {
-        std::vector<std::string> names;
-        for (const VariableInfo& variable : layout_) {
-            const bool is_location = std::holds_alternative<family::Normal>(variable.family) ||
-                                     std::holds_alternative<family::MvNormal>(variable.family);
-            Index count = variable.size;
-            if (is_location) count = model_.has_full_covariances() ? model_.columns() : 1;
-            for (Index i = 0; i < count; ++i) names.push_back(layout_.statistic_name(variable.offset + i));
-        }
-        return names;
-    }
-
-    std::string column_name(const std::string& base, Index k, Index p) const {
-        return model_.columns() == 1 ? detail::indexed(base, {k}) : detail::indexed(base, {k, p});
-    }
-
     template <class Visit>
     void for_each(Visit visit) const {
         for (Index k = 0; k < model_.components(); ++k) {
@@ -58,49 +53,27 @@ class MixturePosterior {
         }
     }
 
-    void add_statistic(const std::string& name) {
-        const Index at = position_.at(name);
-        posterior_.variables.push_back(detail::unbounded_variable(name, posterior_.mean[at], {{at, 1.0}}));
+    /// With its panel.
+    VariableMeaning full(const VariableMeaning& meaning) const { return meanings_.at(meaning.name()); }
+
+    void add_statistic(const VariableMeaning& meaning, Index at) {
+        posterior_.variables.push_back(unbounded_variable(full(meaning), posterior_.mean[at], {{at, 1.0}}));
     }
 
-    // With p = exp E log π: the interval is that of logit π, whose derivative in log π is 1/(1 − p). E π_k = α_k/Σα has
-    // the derivatives (δ_jk − E π_k)/Σα in α.
-    void add_weights() {
-        const Index components = model_.components();
-        const Vector centre = layout_.segment(state_.mean, 0).array().exp();
-        const Vector natural = layout_.segment(state_.natural, 0);
-        const family::Dirichlet dirichlet(components);
-        const bool clamped = state_.clamped[0];
-        const Vector alpha = clamped ? centre : dirichlet.standard(natural);
-        std::vector<PosteriorVariable> plain;
-        for (Index k = 0; k < components; ++k) {
-            const std::string name = detail::indexed("log_pi", {k});
-            const Index at = position_.at(name);
-            const double weight = alpha[k] / alpha.sum();
-            Gradient gradient{{at, weight}};
-            if (!clamped) {
-                const Vector by_natural = (Vector::Unit(components, k).array() - weight) / alpha.sum();
-                const Vector slopes = detail::by_means(dirichlet, natural, by_natural);
-                gradient.clear();
-                for (Index j = 0; j < components; ++j) {
-                    gradient.emplace_back(position_.at(detail::indexed("log_pi", {j})), slopes[j]);
-                }
-            }
-            const double rest = -std::expm1(posterior_.mean[at]);
-            const Gradient slope{{at, 1.0 / rest}};
-            const double logit = std::log(centre[k] / rest);
-            posterior_.variables.push_back(
-                {name, posterior_.mean[at], {{at, 1.0}}, {Transform::log_logistic, logit, slope}});
-            plain.push_back({detail::indexed("pi", {k}), weight, gradient, {Transform::logistic, logit, slope}});
+    void add_component_weights() {
+        std::vector<VariableMeaning> logs;
+        std::vector<VariableMeaning> plain;
+        for (Index k = 0; k < model_.components(); ++k) {
+            logs.push_back(full(at_.of_component("log_pi", k)));
+            plain.push_back(full(at_.of_component("pi", k)));
         }
-        posterior_.variables.insert(posterior_.variables.end(), plain.begin(), plain.end());
+        add_weights(posterior_, std::move(logs), std::move(plain), at_.log_weight(0), layout_, state_, 0);
     }
 
     void add_column_precision(Index k, Index p) {
-        const std::array<std::string, 3> names{column_name("log_tau", k, p), column_name("tau", k, p),
-                                               column_name("sigma", k, p)};
-        detail::add_precision(posterior_, names, position_.at(names[1]), position_.at(names[0]), layout_, state_,
-                              model_.precision(k, p).index());
+        add_precision(posterior_, full(at_.of_column("log_tau", k, p)), full(at_.of_column("tau", k, p)),
+                      full(at_.of_column("sigma", k, p)), at_.precision(k, p), at_.log_precision(k, p), layout_, state_,
+                      model_.precision(k, p).index());
     }
 
     void add_matrices(Index k) {
@@ -108,33 +81,26 @@ class MixturePosterior {
         Matrix precision(columns, columns);
         for (Index i = 0; i < columns; ++i) {
             for (Index j = i; j < columns; ++j) {
-                const Index at = entry(k, i, j);
+                const Index at = at_.precision_entry(k, i, j);
                 precision(i, j) = precision(j, i) = posterior_.mean[at];
-                const std::string& name = posterior_.statistics[static_cast<std::size_t>(at)];
-                posterior_.variables.push_back(
-                    i == j ? detail::positive_variable(name, posterior_.mean[at], {{at, 1.0}})
-                           : detail::unbounded_variable(name, posterior_.mean[at], {{at, 1.0}}));
+                add_entry("Lambda", k, i, j, posterior_.mean[at], {{at, 1.0}});
             }
         }
-        add_statistic(detail::indexed("log_det_Lambda", {k}));
+        add_statistic(at_.of_component("log_det_Lambda", k), at_.log_determinant(k));
         const Index variable = model_.precision(k, 0).index();
         const Vector natural = layout_.segment(state_.natural, variable);
         const double excess = 2.0 * natural[natural.size() - 1];  // ν − P − 1
         if (state_.clamped[static_cast<std::size_t>(variable)] || excess <= 0.0) {
-            add_inverse(k, precision.llt().solve(Matrix::Identity(columns, columns)));
+            add_inverse(k, detail::PositiveDefinite(precision).inverse());
         } else {
             add_mean_inverse(k, natural, excess);
         }
     }
 
-    Index entry(Index k, Index i, Index j) const {
-        return position_.at(detail::indexed("Lambda", {k, std::min(i, j), std::max(i, j)}));
-    }
-
-    void add_covariance(Index k, Index i, Index j, double mean, const Gradient& gradient) {
-        const std::string name = detail::indexed("Sigma", {k, i, j});
-        posterior_.variables.push_back(i == j ? detail::positive_variable(name, mean, gradient)
-                                              : detail::unbounded_variable(name, mean, gradient));
+    void add_entry(const std::string& group, Index k, Index i, Index j, double mean, const Gradient& gradient) {
+        VariableMeaning meaning = full(at_.of_entry(group, k, i, j));
+        posterior_.variables.push_back(i == j ? positive_variable(std::move(meaning), mean, gradient)
+                                              : unbounded_variable(std::move(meaning), mean, gradient));
     }
 
     // Σ = Λ⁻¹ at a value, or where it has no mean: dΣ = −Σ dΛ Σ.
@@ -147,10 +113,10 @@ class MixturePosterior {
                     for (Index b = a; b < columns; ++b) {
                         double slope = inverse(i, a) * inverse(b, j);
                         if (a != b) slope += inverse(i, b) * inverse(a, j);
-                        gradient.emplace_back(entry(k, a, b), -slope);
+                        gradient.emplace_back(at_.precision_entry(k, a, b), -slope);
                     }
                 }
-                add_covariance(k, i, j, inverse(i, j), gradient);
+                add_entry("Sigma", k, i, j, inverse(i, j), gradient);
             }
         }
     }
@@ -170,38 +136,28 @@ class MixturePosterior {
                 Vector by_natural = Vector::Zero(natural.size());
                 by_natural[at] = factor;
                 by_natural[last] = -2.0 * mean / excess;
-                const Vector slopes = detail::by_means(wishart, natural, by_natural);
+                const Vector slopes = by_means(wishart, natural, by_natural);
                 const double unit = scale[i] * scale[j];
                 Gradient gradient;
                 for (Index a = 0; a < columns; ++a) {
                     for (Index b = a; b < columns; ++b) {
                         const double slope = slopes[half_index(a, b, columns)];
-                        gradient.emplace_back(entry(k, a, b), unit * scale[a] * scale[b] * slope);
+                        gradient.emplace_back(at_.precision_entry(k, a, b), unit * scale[a] * scale[b] * slope);
                     }
                 }
-                gradient.emplace_back(position_.at(detail::indexed("log_det_Lambda", {k})), unit * slopes[last]);
-                add_covariance(k, i, j, unit * mean, gradient);
+                gradient.emplace_back(at_.log_determinant(k), unit * slopes[last]);
+                add_entry("Sigma", k, i, j, unit * mean, gradient);
             }
         }
-    }
-
-    // Component by component is how they are made; name by name is how they are read.
-    void sort_by_name() {
-        const std::vector<std::string> order{"log_pi",         "pi",   "mu", "log_tau", "tau", "sigma", "Lambda",
-                                             "log_det_Lambda", "Sigma"};
-        const auto rank = [&](const PosteriorVariable& variable) {
-            const std::string base = variable.name.substr(0, variable.name.find('['));
-            return std::find(order.begin(), order.end(), base) - order.begin();
-        };
-        std::stable_sort(posterior_.variables.begin(), posterior_.variables.end(),
-                         [&](const PosteriorVariable& a, const PosteriorVariable& b) { return rank(a) < rank(b); });
     }
 
     const MixtureModel& model_;
     const Layout& layout_;
     const State& state_;
+    detail::MixtureStatistics at_;
+    std::map<std::string, std::size_t> order_;
+    std::map<std::string, VariableMeaning> meanings_;
     Posterior posterior_;
-    std::unordered_map<std::string, Index> position_;
 };
 
 }  // namespace

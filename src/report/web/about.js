@@ -1,14 +1,11 @@
 import {element} from './dom.js';
 import {significant} from './numbers.js';
 
-// Where the numbers of a prior come from, as the program calls it and in words.
-const PRIORS = {auto: 'automatic, by the spread of the data', paper: 'that of the paper', explicit: 'given'};
-
-export function about({program, fit_file: file, prior, outcome, data, correction}) {
+export function about({program, fit_file: file, prior, outcome, data, correction}, kind) {
   const facts = [
     ['Fit', `${file}, by lrvb ${program}`],
     ['Data', data.name],
-    prior && ['Prior', PRIORS[prior] ?? prior],
+    prior && ['Prior', kind.priorWords(prior)],
     ['Bound', significant(outcome.bound, 8)],
     ['Seed', `${outcome.seed}${outcome.restarts > 1 ? `, the best of ${outcome.restarts} starts` : ''}`],
   ].filter(Boolean);

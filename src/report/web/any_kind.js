@@ -27,6 +27,11 @@ export class AnyKind {
     return what === '' ? ['A model fitted to ', ...source, '.'] : [name(what), ', fitted to ', ...source, '.'];
   }
 
+  /** Where the numbers of the prior come from, as the program calls it, in words. */
+  priorWords(origin) {
+    return {auto: 'automatic, by the data', explicit: 'given'}[origin] ?? origin;
+  }
+
   get dataTitle() {
     return this.histograms.length > 0 || this.posterior.rows?.inputs.length > 0 ? 'The data' : 'The rows';
   }

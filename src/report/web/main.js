@@ -62,5 +62,5 @@ for (const [id, title, build] of SECTIONS) {
     main.append(section(id, title, note('This section could not be drawn.')));
   }
 }
-main.append(about(contents));
+main.append(about(contents, kind));
 document.documentElement.dataset.ready = 'true';

@@ -82,6 +82,8 @@ class LRVB_EXPORT MixtureModel final : public RowModel {
     Expansion expand(const Vector& mean, Order order) const override;
     Expansion expand_at(const State& state, Order order) const override;
     Vector log_joint(const Matrix& statistics, int threads) const override;
+    /// The components.
+    Exchangeable exchangeable() const override;
     const std::vector<std::string>& hyperparameters() const override;
     Vector hyperparameter_gradient(const Vector& mean, Index hyperparameter) const override;
     /// The columns.
@@ -117,6 +119,8 @@ class LRVB_EXPORT MixtureModel final : public RowModel {
     /// Statistics by name, in the units of the data: "log_pi[1]", "mu[1]", "tau[1]", "log_tau[1]"; with P columns
     /// "mu[1,2]", "tau[1,2]", or "Lambda[1,2,2]" and "log_det_Lambda[1]".
     Functionals in_data_units(const std::vector<std::string>& names) const;
+    /// The same by their positions among the stacked statistics of the layout.
+    Functionals statistics_in_data_units(const std::vector<Index>& statistics) const;
 
     struct Prediction {
         Matrix responsibilities;  // one row a row

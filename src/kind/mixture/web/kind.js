@@ -21,6 +21,10 @@ export class MixtureKind extends AnyKind {
     return [`${what}${shape}, fitted to `, name(listed(columns)), ' of ', ...source, `.${held}`];
   }
 
+  priorWords(origin) {
+    return {auto: 'automatic, by the spread of the data', paper: 'that of the paper'}[origin] ?? super.priorWords(origin);
+  }
+
   get dataTitle() {
     return this.histograms.length > 0 ? 'The data and the fit' : 'The fit';
   }

@@ -21,6 +21,10 @@ export class RegressionKind extends AnyKind {
     return ['A linear regression of ', name(response), ' on ', columns, `${origin}, fitted to `, ...source, '.'];
   }
 
+  priorWords(origin) {
+    return origin === 'auto' ? 'automatic, by the spread of the data' : super.priorWords(origin);
+  }
+
   get dataTitle() {
     return 'The data and the fit';
   }

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <lrvb/data/frame.hpp>
+#include <lrvb/data/row_source.hpp>
+#include <lrvb/export.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// Where data are: a file, or a table in memory; read as rows of numbers that stream, or as a frame of columns.
+namespace lrvb {
+
+/// What is read of the rows.
+struct RowSelection {
+    std::vector<std::string> columns;  // none: all
+    std::string weights;               // the column of row weights; none: every row counts once
+    bool drop_missing = false;
+    /// Whether the ends of the columns, and some of their rows, are kept on the way.
+    bool summarise = false;
+};
+
+/// What one reading can tell of columns of numbers: their ends, and rows at even distances, ten thousand or so. Rows
+/// without weight are not there.
+class LRVB_EXPORT ColumnSummary {
+  public:
+    ColumnSummary(Index columns, bool weighted);
+
+    /// The weight of a weighted row is its last number.
+    void add(const double* row);
+
+    const Vector& smallest() const { return smallest_; }
+    const Vector& largest() const { return largest_; }
+    const std::vector<double>& sample(Index column) const { return samples_[static_cast<std::size_t>(column)]; }
+
+  private:
+    bool weighted_;
+    Vector smallest_;
+    Vector largest_;
+    Index row_ = 0;
+    Index stride_ = 1;  // doubles whenever the sample has grown too large
+    std::vector<std::vector<double>> samples_;
+};
+
+/// What is known of data once they were read.
+struct DataRecord {
+    std::string name;
+    std::vector<std::string> columns;
+    std::optional<std::string> weights;  // the column of row weights
+    Index rows = 0;
+    Index dropped = 0;  // rows without a value in a used column
+    double total_weight = 0.0;
+    std::string checksum;  // of the numbers read, not of the file's bytes
+};
+
+/// Rows that were read once.
+struct DataRows {
+    std::shared_ptr<RowSource> source;  // the columns, then the weights if there are any
+    DataRecord record;
+    /// The file's row, from 1, of each row; empty where none was left out.
+    std::vector<Index> file_rows;
+    /// Where it was asked for.
+    std::optional<ColumnSummary> summary;
+};
+
+/// New rows, streamed as they are.
+struct NewRows {
+    std::shared_ptr<RowSource> source;
+    /// Rows left out so far.
+    std::function<Index()> dropped;
+};
+
+class LRVB_EXPORT Dataset {
+  public:
+    /// A CSV file, a NumPy file (.npy), or "-" for standard input.
+    Dataset(std::string path) : path_(std::move(path)) {}
+    Dataset(const char* path) : path_(path) {}
+    /// A table in memory, read as a file that held it would be: a number that is NaN is missing. Throws
+    /// std::invalid_argument for columns that do not have a value for every row.
+    Dataset(DataFrame frame);
+
+    /// What messages call it.
+    std::string name() const;
+
+    /// Reads the data once: up to a gigabyte of numbers stays in memory, more is streamed from the file whenever it is
+    /// needed. Throws std::runtime_error for data that cannot be read.
+    DataRows rows(const RowSelection& selection) const;
+    /// These columns, as they are.
+    NewRows new_rows(const std::vector<std::string>& columns, bool drop_missing) const;
+    DataFrame frame(const FrameOptions& options) const;
+
+  private:
+    std::string path_;
+    std::shared_ptr<const DataFrame> frame_;
+};
+
+/// Visits all rows in order.
+LRVB_EXPORT void for_each_row(RowSource& source, const std::function<void(const double*)>& visit);
+
+/// A checksum over the bits of numbers, in order, so that a table has one whatever file it is in.
+class LRVB_EXPORT Checksum {
+  public:
+    void add(const double* values, Index count);
+    void add(const Matrix& values) { add(values.data(), values.size()); }
+    std::string text() const;
+
+  private:
+    std::uint64_t hash_ = 0x2545F4914F6CDD1DU;
+};
+
+}  // namespace lrvb

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <lrvb/kind/kind.hpp>
+#include <lrvb/model/row_model.hpp>
+#include <lrvb/response/linear_response.hpp>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// A fitted model with its data, fresh from a fit or restored from a file: the model, its optimum and the response, and
+/// refits near by. Checks, influence, sensitivity and the report speak to it.
+///
+///     const FitFile file = read_fit("fit.json");
+///     const auto fitted = restore(file, "old_faithful.csv");
+///     fitted->response().covariance(fitted->functionals(file.posterior.select({"mu"})));
+namespace lrvb {
+
+/// What is different in a refit.
+struct RefitChange {
+    std::optional<Index> without_row;  // counted from 0
+    /// A number of the prior and its new value.
+    std::optional<std::pair<std::string, double>> prior;
+};
+
+/// Some rows that are asked several things, without all the others being looked at again.
+class LRVB_EXPORT SomeRows {
+  public:
+    virtual ~SomeRows() = default;
+    /// Case weights or leverage, as LinearResponse gives them for all.
+    virtual RowAnswers ask(const Functionals& functionals, RowChange change) const = 0;
+};
+
+class LRVB_EXPORT FittedModel {
+  public:
+    virtual ~FittedModel() = default;
+
+    virtual const Model& model() const = 0;
+    /// The posterior's statistics, those of the model, in the units of the data.
+    virtual Functionals statistics() const = 0;
+    /// The fit again from its optimum, after a change. Throws std::runtime_error where it does not converge.
+    virtual Posterior refit(const RefitChange& change) const = 0;
+
+    /// What one draw costs to compare with the exact posterior, in numbers looked at.
+    virtual double work_of_a_draw() const = 0;
+    /// What can be seen of a converged fit without sampling, each in a sentence with the variable and the remedy.
+    virtual std::vector<std::string> warnings() const { return {}; }
+
+    /// The file's row, from 1, of a row counted from 0.
+    Index file_row(Index row) const { return file_rows_.empty() ? row + 1 : file_rows_[static_cast<std::size_t>(row)]; }
+    /// Whether the model can be asked about its rows.
+    virtual bool has_rows() const;
+    /// The model as one that can be asked about its rows; throws std::runtime_error, in a sentence, where it cannot.
+    const RowModel& row_model() const;
+    /// What the numbers of a row that can move are called; none where nothing continuous was observed.
+    virtual std::vector<std::string> inputs() const;
+    /// The same in the header of a table of leverage.
+    virtual std::vector<std::string> leverage_header() const { return inputs(); }
+    /// More about every row, beside its leverage: of a regression, its hat value.
+    virtual std::vector<std::pair<std::string, Vector>> row_columns() const { return {}; }
+    /// Of a kind without inputs: columns whose numbers are shown with a row, though they cannot move, such as counts.
+    virtual std::vector<std::string> shown_columns() const { return {}; }
+    /// These numbers of these rows, one row each.
+    virtual Matrix shown_values(const std::vector<Index>& rows) const;
+    /// Rows counted from 0, in ascending order.
+    virtual std::unique_ptr<SomeRows> some_rows(const std::vector<Index>& rows) const;
+    /// A change of the chosen variables in which an offset of the data costs no digits: of a regression, the intercept
+    /// at the centre of the columns instead of that at zero. Distances are the same in both.
+    virtual SparseMatrix centring(const std::vector<Index>& variables) const;
+
+    /// What the page draws of the data, or nothing.
+    virtual Document picture() const { return {}; }
+    /// Numbers of these rows that the page needs beside the inputs: of a regression, its columns. Nothing by default.
+    virtual Matrix beside(const std::vector<Index>& rows) const;
+    /// How many of them there are for each row.
+    virtual Index beside_count() const { return 0; }
+
+    const FitFile& file() const { return file_; }
+    FitFile& file() { return file_; }
+    const Posterior& posterior() const { return file_.posterior; }
+    const Optimum& optimum() const { return optimum_; }
+    /// Throws NotAnOptimum where the fit has not converged.
+    const LinearResponse& response() const;
+    int threads() const { return threads_; }
+
+    /// The chosen variables as functionals: what moves the statistics moves them along their gradients.
+    Functionals functionals(const std::vector<Index>& variables) const;
+
+  protected:
+    FittedModel(FitFile file, std::vector<Index> file_rows, int threads)
+        : file_(std::move(file)), file_rows_(std::move(file_rows)), threads_(threads) {}
+
+    /// Once the model is there: the optimum of a fit.
+    void set_optimum(Optimum optimum) { optimum_ = std::move(optimum); }
+    /// The same, as the file has it.
+    void restore_optimum();
+    /// The posterior of the file; where its covariances are not matrices the file gets the Hessian that answers them,
+    /// and ModelRecord::statistics says what they are of.
+    void set_posterior(Posterior posterior);
+    /// A fit of a changed model that begins at this optimum. Throws std::runtime_error where it does not converge.
+    Optimum refitted(const Model& changed, bool from_optimum = true) const;
+
+  private:
+    FitFile file_;
+    std::vector<Index> file_rows_;
+    int threads_ = 1;
+    Optimum optimum_;
+    mutable std::once_flag responded_;
+    mutable std::unique_ptr<LinearResponse> response_;
+};
+
+/// A fit with the data that it was made from: a path or a table in memory. A corrected fit is restored as it was before
+/// its correction, since what rows and priors do is known of the response alone. Throws std::runtime_error for a fit
+/// that did not converge, and for data that are others.
+LRVB_EXPORT std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads = 1);
+
+/// Refuses data that hold other numbers than those of the fit.
+LRVB_EXPORT void require_fitted_data(const FitFile& fit, const std::string& name, const std::string& checksum);
+
+}  // namespace lrvb

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <lrvb/base/document.hpp>
+#include <lrvb/export.hpp>
+#include <lrvb/posterior/posterior.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What came of comparing a posterior with the exact one: the one shape that a fit file keeps, a program prints and a
+/// report shows. How it is found, and what the verdicts mean, is in <lrvb/check/check.hpp>.
+namespace lrvb {
+
+enum class CheckMethod { importance, metropolis };
+
+/// "importance" or "mh".
+LRVB_EXPORT std::string_view to_string(CheckMethod method);
+LRVB_EXPORT std::optional<CheckMethod> check_method(std::string_view word);
+
+enum class CheckVerdict {
+    ok,        ///< nothing is off, and the draws can tell
+    off,       ///< a variable is off
+    doubtful,  ///< the draws are not reliable, or too few to tell of every variable
+    unchecked  ///< the draws are of no use
+};
+
+LRVB_EXPORT std::string_view to_string(CheckVerdict verdict);
+LRVB_EXPORT std::optional<CheckVerdict> check_verdict(std::string_view word);
+
+struct CheckedVariable {
+    std::string name;
+    double mean_lrvb = 0.0;
+    double sd_lrvb = 0.0;
+    double mean_exact = 0.0;
+    double sd_exact = 0.0;
+    double shift = 0.0;  // 0 where the variable is fixed
+    double ratio = 0.0;  // NaN where the variable is fixed
+    /// Monte Carlo standard errors of the two; NaN where they were not kept.
+    double shift_se = 0.0;  // 0 where the variable is fixed
+    double ratio_se = 0.0;  // NaN where the variable is fixed
+    /// "ok", "sd off by -15%" (the answer's is too small), "mean off by +0.30 sd" (too large), both with a comma,
+    /// "not resolved: ±0.31 sd" or "not resolved: sd ±15%" (z standard errors), "fixed", or "not checked".
+    std::string verdict;
+};
+
+struct LRVB_EXPORT CheckResult {
+    CheckMethod method = CheckMethod::importance;
+    Index draws = 0;
+    std::uint64_t seed = 1;
+    /// In the order of the posterior; those that were not compared have no verdict.
+    std::vector<CheckedVariable> variables;
+    CheckVerdict verdict = CheckVerdict::unchecked;
+    /// One sentence each: whether the draws can be trusted, and what they say.
+    std::string trust;
+    std::string message;
+
+    /// Of Metropolis–Hastings the smallest, over the coordinates and the variables, of a mean or a variance.
+    double ess = 0.0;
+    /// Of importance sampling, −∞ where there is no tail and +∞ where the draws are of no use; NaN otherwise.
+    double k_hat = std::numeric_limits<double>::quiet_NaN();
+    /// Of Metropolis–Hastings; NaN otherwise.
+    double acceptance = std::numeric_limits<double>::quiet_NaN();
+    double r_hat = std::numeric_limits<double>::quiet_NaN();
+
+    /// As 'lrvb check --format json' prints it, of the variables at these positions.
+    Document document(const std::vector<Index>& chosen) const;
+};
+
+/// What `CheckResult::document` made, read back for this posterior; `name` is what messages call the file. Throws
+/// std::runtime_error for what is no such document, and for one of another fit.
+LRVB_EXPORT CheckResult read_check_result(const Document& document, const Posterior& posterior,
+                                          const std::string& name);
+
+}  // namespace lrvb

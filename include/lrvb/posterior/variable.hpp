@@ -1,0 +1,101 @@
+#pragma once
+
+#include <lrvb/export.hpp>
+#include <lrvb/types.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// A reported variable, and what it means.
+///
+/// Its mean under q is a function of the means of a block of statistics, with the gradient g there; its interval is
+/// taken on a scale where it is unbounded; and at a draw of the statistics it has a value. It knows the group that it
+/// belongs to, its indices there and its role, so that nobody has to read its name.
+namespace lrvb {
+
+/// (position of a statistic, derivative) pairs.
+using Gradient = std::vector<std::pair<Index, double>>;
+
+enum class Transform {
+    identity,      ///< x = u
+    exponential,   ///< x = exp u
+    logistic,      ///< x = 1/(1 + exp(−u))
+    log_logistic,  ///< x = −log(1 + exp(−u))
+};
+
+LRVB_EXPORT double transformed(Transform transform, double u);
+/// Back to the unbounded scale.
+LRVB_EXPORT Vector unbounded_values(Transform transform, const Vector& values);
+
+/// What a number is in its model.
+enum class Role {
+    location,      ///< a mean, an effect, anything that can be any number
+    coefficient,   ///< of a regression
+    scale,         ///< a standard deviation
+    precision,     ///< one over a variance, or an entry of such a matrix
+    covariance,    ///< a variance, or the diagonal of such a matrix
+    off_diagonal,  ///< an entry beside the diagonal of a matrix
+    weight,        ///< a probability
+    rate,          ///< of events
+    logarithm,     ///< of one of these
+    other,
+};
+
+LRVB_EXPORT std::string_view to_string(Role role);
+
+/// The value of a variable at a draw of the model's statistics T: transform(Σ c_s T_s + constant); or, where a matrix
+/// is inverted, an entry of the inverse of the symmetric matrix whose lower half, column by column, is at these
+/// statistics (half_index tells the order).
+struct FromDraw {
+    Gradient combination;
+    double constant = 0.0;
+    Transform transform = Transform::identity;
+    /// Of an inverse: its dimension, 0 for a transform; and the entry, counted from 0.
+    Index dimension = 0;
+    Index row = 0;
+    Index column = 0;
+
+    bool is_known() const { return !combination.empty(); }
+    static FromDraw statistic(Index at) { return {{{at, 1.0}}, 0.0, Transform::identity, 0, 0, 0}; }
+    static FromDraw of(Transform transform, Index at, double factor = 1.0) {
+        return {{{at, factor}}, 0.0, transform, 0, 0, 0};
+    }
+};
+
+struct VariableMeaning {
+    /// "mu" of mu[1,2], whose indices are "1" and "2".
+    std::string group;
+    std::vector<std::string> indices;
+    Role role = Role::other;
+    /// Variables of one panel share a unit, and are drawn together; empty: the group's own.
+    std::string panel;
+    /// One variable for each parameter of the model: what influence counts, where τ, log τ and σ would be the same
+    /// thing three times.
+    bool is_parameter = false;
+    /// People look at it: what a report shows.
+    bool is_shown = false;
+    /// One of very many: left out of a summary unless it is asked for.
+    bool is_local = false;
+    FromDraw from_draw;
+
+    /// "mu[1,2]".
+    std::string name() const;
+};
+
+struct PosteriorVariable {
+    std::string name;
+    double mean = 0.0;
+    Gradient gradient;
+
+    struct Unbounded {
+        Transform transform = Transform::identity;
+        double centre = 0.0;
+        Gradient gradient;
+    };
+    Unbounded unbounded;
+    VariableMeaning meaning;
+};
+
+}  // namespace lrvb

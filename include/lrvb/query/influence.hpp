@@ -1,0 +1,78 @@
+#pragma once
+
+#include <lrvb/export.hpp>
+#include <lrvb/kind/fitted_model.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+/// What dropping a row does to the means of some variables: each in posterior sds, and all of them in one number, the
+/// distance √(δᵀ C⁻¹ δ) of their change δ in the metric of their covariance C. To first order δ is −w_n dm/dw_n, from
+/// one pass over the data; `refitted` confirms it.
+///
+///     const RowInfluence influence(*fitted, {"mu"});
+///     for (const RowInfluence::Case& one : influence.most_influential(20)) …
+namespace lrvb {
+
+class LRVB_EXPORT RowInfluence {
+  public:
+    /// A row, what it holds, and what dropping it does.
+    struct Case {
+        Index row = 0;  // counted from 0
+        Vector inputs;
+        double distance = 0.0;
+        Vector shifts;  // of each variable, in posterior sds
+    };
+
+    /// Of the variables of these names, as Posterior::select knows them; none: one for each parameter, since with all
+    /// of them each would be counted several times. Those that are held do not move, and are left out. The fitted model
+    /// must outlive it. Throws std::runtime_error for a model without rows, NotAnOptimum for a fit without a response.
+    explicit RowInfluence(const FittedModel& fitted, const std::vector<std::string>& names = {});
+
+    /// Positions in the posterior; none where all of them are held.
+    const std::vector<Index>& variables() const { return variables_; }
+    const Functionals& functionals() const { return functionals_; }
+
+    /// All rows in order, in one pass.
+    void each(const std::function<void(const Case&)>& visit) const;
+    /// The furthest first; of equals, the first of them.
+    std::vector<Case> most_influential(Index count) const;
+    /// The same row from a fit without it. Throws std::runtime_error where there is no model without it, or the fit
+    /// does not converge.
+    Case refitted(const Case& one) const;
+
+    /// What dropping each row does to the means, to first order, from its case weights: one row a row.
+    static Matrix changes(const RowAnswers& case_weights);
+    /// Such changes in posterior sds.
+    Matrix shifts(const Matrix& changes) const;
+    /// How far each of them goes.
+    Vector distances(const Matrix& changes) const;
+
+  private:
+    const FittedModel& fitted_;
+    std::vector<Index> variables_;
+    Functionals functionals_;
+    Vector sds_;
+    Matrix root_;  // R with R Rᵀ = C⁻¹
+};
+
+/// Keeps the furthest of the cases that it is shown, the furthest first; of equals, the first of them.
+class LRVB_EXPORT MostInfluential {
+  public:
+    explicit MostInfluential(Index count) : count_(count) {}
+
+    /// Whether one that goes so far, later than all that were added, would be kept.
+    bool wants(double distance) const {
+        return static_cast<Index>(kept_.size()) < count_ || distance > kept_.back().distance;
+    }
+    void add(const RowInfluence::Case& one);
+    const std::vector<RowInfluence::Case>& kept() const { return kept_; }
+    std::vector<RowInfluence::Case> take() { return std::move(kept_); }
+
+  private:
+    Index count_;
+    std::vector<RowInfluence::Case> kept_;
+};
+
+}  // namespace lrvb

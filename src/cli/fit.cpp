@@ -1,0 +1,123 @@
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "cli/progress.hpp"
+
+#include <lrvb/check/check.hpp>
+
+#include <fmt/format.h>
+
+namespace lrvb::cli {
+
+namespace {
+
+CheckWish wish_of(const Settings& settings) {
+    const std::string word = settings.text("check", "auto");
+    return word == "always" ? CheckWish::always : word == "never" ? CheckWish::never : CheckWish::quick;
+}
+
+void show(const FitFile& fit, bool left_for_time) {
+    if (fit.data.dropped > 0) {
+        fmt::print("{} row{} with missing values left out\n", fit.data.dropped, fit.data.dropped == 1 ? "" : "s");
+    }
+    fmt::print("{}", summary_text(fit, {}));
+    if (left_for_time) {
+        fmt::print("\nnot compared with the exact posterior, which would take a while: see 'lrvb check'\n");
+    }
+}
+
+std::vector<std::string> files_read(const Kind& kind, const Settings& settings) {
+    std::vector<std::string> files{settings.text("DATA")};
+    const std::vector<OptionInfo> options = kind.options().value();
+    for (const OptionInfo& option : options) {
+        if (option.type == OptionInfo::Type::file) files.push_back(settings.text(option.key()));
+    }
+    return files;
+}
+
+int fit_kind(const Kind& kind, const Settings& settings) {
+    const std::string output = settings.text("output");
+    require_other_file(output, files_read(kind, settings));
+    FitRequest request{settings.text("DATA"), settings, {}, threads_of(settings), {}};
+    request.options.seed = settings.seed();
+    if (settings.has("tolerance")) request.options.tolerance = settings.number("tolerance");
+    request.options.max_iterations = static_cast<int>(settings.whole("max-iterations", request.options.max_iterations));
+    const CheckWish wish = wish_of(settings);
+    const CheckedFit fit = [&] {
+        const Interruption interruption;
+        ProgressLine line(request.options.tolerance, settings.flag("quiet"));
+        request.on_rows = [&](Index rows) { line.set_rows(rows); };
+        request.options.progress = [&](const Progress& progress) {
+            line.show(progress);
+            return !Interruption::asked_for();
+        };
+        return fit_and_check(kind, request, wish);
+    }();
+    FitFile& file = fit.fitted->file();
+    file.program = LRVB_VERSION;
+    if (!file.converged()) file.warnings.insert(file.warnings.begin(), file.outcome.message);
+    if (!output.empty()) write_fit(output, file);
+    // A fit on standard output is for the next program in the pipe: nothing else belongs there.
+    if (!settings.flag("quiet") && output != "-") {
+        show(file, !fit.check_tried && file.converged() && wish == CheckWish::quick);
+    }
+    if (file.converged()) return kSuccess;
+    fmt::print(stderr, "lrvb: the fit did not converge: {}\n", file.outcome.message);
+    return kNotConverged;
+}
+
+}  // namespace
+
+std::vector<Command> fit_commands() {
+    std::vector<Command> commands;
+    for (const std::unique_ptr<const Kind>& kind : kinds()) {
+        const std::optional<std::vector<OptionInfo>> own = kind->options();
+        if (!own) continue;
+        Command command;
+        command.name = fmt::format("fit {}", kind->name());
+        command.help = kind->help();
+        std::vector<OptionInfo>& options = command.options;
+        options.push_back(
+            OptionInfo{"DATA", "The data: a CSV file with a header, a NumPy file (.npy), or - for standard input"}
+                .require());
+        if (kind->chooses_columns()) {
+            options.push_back(
+                {"-c,--columns", "Columns to use, by name or number, separated by commas (default: all)"});
+        }
+        options.push_back(OptionInfo::flag("--drop-missing", "Leave out rows with a missing value in a used column"));
+        options.insert(options.end(), own->begin(), own->end());
+        options.push_back(output_option("Write the fit to this file (JSON); - for standard output"));
+        options.push_back(seed_option("Seed of the random starts (default 1)"));
+        options.push_back(OptionInfo::number("--tolerance", 1e-15, 1e-4, "between 1e-15 and 1e-4",
+                                             "Largest last step, in posterior sds (default 1e-8)"));
+        options.push_back(
+            OptionInfo::whole("--max-iterations", 1, 1e9, "Sweeps and Newton steps at most (default 10000)"));
+        options.push_back(
+            OptionInfo::choice("--check", {"auto", "always", "never"},
+                               "Compare with the exact posterior: auto (default: where it is quick), always, never"));
+        options.push_back(OptionInfo::flag("--quiet", "Print no progress and no summary"));
+        options.push_back(threads_option());
+        command.run = [&kind = *kind](const Settings& settings) { return fit_kind(kind, settings); };
+        commands.push_back(std::move(command));
+    }
+    return commands;
+}
+
+std::vector<Command> simulate_commands() {
+    std::vector<Command> commands;
+    for (const std::unique_ptr<const Kind>& kind : kinds()) {
+        std::optional<std::vector<OptionInfo>> options = kind->simulation_options();
+        if (!options) continue;
+        options->push_back(seed_option("Seed (default 1)"));
+        options->push_back(output_option("Write to this file instead of standard output"));
+        commands.push_back({fmt::format("simulate {}", kind->name()), std::string(kind->simulation_help()),
+                            std::move(*options), [&kind = *kind](const Settings& settings) {
+                                LineFile file(settings.text("output", "-"));
+                                kind.simulate(settings, [&](const std::string& text) { file.add(text); });
+                                file.commit();
+                                return kSuccess;
+                            }});
+    }
+    return commands;
+}
+
+}  // namespace lrvb::cli

@@ -1,0 +1,76 @@
+#include "cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+
+namespace lrvb::cli {
+
+OptionInfo fit_argument() {
+    return OptionInfo{"FIT", "A fit file, as 'lrvb fit … -o FIT' writes it; - for standard input"}.require();
+}
+
+OptionInfo fitted_data() {
+    return OptionInfo{"DATA", "The data that was fitted: CSV, .npy, or - for standard input"}.require();
+}
+
+OptionInfo format_option() {
+    return OptionInfo::choice("--format", {"table", "csv", "json"},
+                              "table for people (default), csv or json for programs");
+}
+
+OptionInfo threads_option() {
+    return OptionInfo::whole("--threads", 1, 1024, "Threads (default: as many as there are cores)");
+}
+
+OptionInfo seed_option(const std::string& help) {
+    return {"--seed", help, OptionInfo::Type::seed};
+}
+
+OptionInfo variables_option() {
+    return {"--variables", "Variables to show, separated by commas; mu stands for every mu[…] (default: all)"};
+}
+
+OptionInfo output_option(const std::string& help) {
+    return {"-o,--output", help};
+}
+
+Format format_of(const Settings& settings) {
+    const std::string word = settings.text("format", "table");
+    return word == "json" ? Format::json : word == "csv" ? Format::csv : Format::table;
+}
+
+int threads_of(const Settings& settings) {
+    const auto cores = static_cast<Index>(std::max(1U, std::thread::hardware_concurrency()));
+    return static_cast<int>(settings.whole("threads", cores));
+}
+
+void require_other_file(const std::string& output, const std::vector<std::string>& inputs, const std::string& option) {
+    if (std::count(inputs.begin(), inputs.end(), "-") > 1) {
+        throw UsageError("only one file can come from standard input: save the other");
+    }
+    for (const std::string& input : inputs) {
+        std::error_code ignored;
+        if (!output.empty() && output != "-" && std::filesystem::is_regular_file(input, ignored) &&
+            std::filesystem::equivalent(input, output, ignored)) {
+            throw UsageError(fmt::format("{} {} would replace the input: choose another name", option, output));
+        }
+    }
+}
+
+bool same_file(const std::string& left, const std::string& right) {
+    if (left.empty() || right.empty()) return false;
+    if (left == right) return true;
+    if (left == "-" || right == "-") return false;
+    std::error_code error;
+    const std::filesystem::path one = std::filesystem::weakly_canonical(left, error);
+    if (error) return false;
+    const std::filesystem::path other = std::filesystem::weakly_canonical(right, error);
+    // A relative path of nothing that exists stays relative.
+    return !error && (std::filesystem::absolute(one, error) == std::filesystem::absolute(other, error) ||
+                      std::filesystem::equivalent(one, other, error));
+}
+
+}  // namespace lrvb::cli

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <lrvb/kind/options.hpp>
+
+#include <string>
+#include <vector>
+
+/// Options that several commands have, and what they mean.
+namespace lrvb::cli {
+
+enum class Format { table, csv, json };
+
+/// FIT, the file to read.
+OptionInfo fit_argument();
+/// DATA, the data that was fitted.
+OptionInfo fitted_data();
+/// --format table|csv|json.
+OptionInfo format_option();
+/// --threads.
+OptionInfo threads_option();
+/// --seed.
+OptionInfo seed_option(const std::string& help);
+/// --variables, a list of names.
+OptionInfo variables_option();
+/// -o, --output.
+OptionInfo output_option(const std::string& help);
+
+Format format_of(const Settings& settings);
+/// All cores, where none were asked for.
+int threads_of(const Settings& settings);
+
+/// Throws UsageError where the output, of this option, would replace one of the inputs, and where two inputs are
+/// standard input.
+void require_other_file(const std::string& output, const std::vector<std::string>& inputs,
+                        const std::string& option = "-o");
+
+/// Whether two outputs, which need not exist, are one; "-" is one as well.
+bool same_file(const std::string& left, const std::string& right);
+
+}  // namespace lrvb::cli

@@ -1,0 +1,197 @@
+// The one unit that knows the library for command lines.
+
+#include "cli/parser.hpp"
+
+#include "cli/completion.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+
+namespace lrvb::cli {
+
+namespace {
+
+using Type = OptionInfo::Type;
+
+// The subcommand that was understood so far: whose help to point to.
+std::string deepest(const CLI::App& app) {
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    return chosen.empty() ? app.get_name() : fmt::format("{} {}", app.get_name(), deepest(*chosen.front()));
+}
+
+int wrong_usage(const CLI::App& program, const std::string& message) {
+    fmt::print(stderr, "lrvb: {}; see '{} --help'\n", message, deepest(program));
+    return kWrongUsage;
+}
+
+std::string first_line(std::string text) {
+    text = text.substr(0, text.find('\n'));
+    while (!text.empty() && (text.back() == '.' || text.back() == ' ')) text.pop_back();
+    return text;
+}
+
+std::string type_name(const OptionInfo& option) {
+    if (!option.value.empty()) return option.value;
+    switch (option.type) {
+        case Type::whole:
+            return "INT";
+        case Type::number:
+            return "FLOAT";
+        case Type::seed:
+            return "UINT";
+        case Type::choice:
+            return fmt::format("{}", fmt::join(option.choices, "|"));
+        case Type::text:
+        case Type::file:
+        case Type::flag:
+            break;
+    }
+    return "TEXT";
+}
+
+// Where the parser would wrap a sign around.
+std::string seed_error(const std::string& text) {
+    const bool signless = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+    return signless ? std::string() : fmt::format("'{}' is not a whole number from 0", text);
+}
+
+void add_option(CLI::App& command, const OptionInfo& option, Settings& settings) {
+    const std::string key = option.key();
+    CLI::Option* added = nullptr;
+    if (option.type == Type::flag) {
+        added = command.add_flag_callback(
+            option.name, [&settings, key] { settings.set(key, "true"); }, option.help);
+    } else {
+        added = command.add_option_function<std::string>(
+            option.name, [&settings, key](const std::string& value) { settings.set(key, value); }, option.help);
+        added->type_name(type_name(option));
+    }
+    if (option.type == Type::whole) {
+        added->check(
+            CLI::Range(static_cast<long>(option.least), static_cast<long>(option.most)).description(option.range));
+    } else if (option.type == Type::number) {
+        added->check(CLI::Range(option.least, option.most).description(option.range));
+    } else if (option.type == Type::seed) {
+        added->check(CLI::Validator(seed_error, ""));
+    } else if (option.type == Type::choice) {
+        added->check(CLI::IsMember(option.choices).description(""));
+    }
+    if (option.required) added->required();
+    if (!option.group.empty()) added->group(option.group);
+}
+
+// 'lrvb help fit mixture' is 'lrvb fit mixture --help'.
+int show_help(const CLI::App& program, const std::vector<std::string>& topic) {
+    const CLI::App* app = &program;
+    for (const std::string& name : topic) {
+        const std::vector<const CLI::App*> found =
+            app->get_subcommands([&](const CLI::App* command) { return command->get_name() == name; });
+        if (found.empty()) throw UsageError(fmt::format("there is no command '{}'", name));
+        app = found.front();
+    }
+    // Not app->help(), which would show that of the subcommand 'help'.
+    const std::string name = topic.empty() ? "lrvb" : fmt::format("lrvb {}", fmt::join(topic, " "));
+    fmt::print("{}", app->get_formatter()->make_help(app, name, CLI::AppFormatMode::Normal));
+    return kSuccess;
+}
+
+void list_commands(const CLI::App& app, const std::string& path, std::vector<CompletedCommand>& commands) {
+    CompletedCommand command{path, {}, {}};
+    for (const CLI::Option* option : app.get_options()) {
+        for (const std::string& name : option->get_lnames()) command.options.push_back("--" + name);
+        for (const std::string& name : option->get_snames()) command.options.push_back("-" + name);
+    }
+    const std::vector<const CLI::App*> subcommands = app.get_subcommands([](const CLI::App*) { return true; });
+    for (const CLI::App* subcommand : subcommands) command.subcommands.push_back(subcommand->get_name());
+    commands.push_back(std::move(command));
+    for (const CLI::App* subcommand : subcommands) {
+        list_commands(*subcommand, path.empty() ? subcommand->get_name() : path + " " + subcommand->get_name(),
+                      commands);
+    }
+}
+
+class Parser {
+  public:
+    Parser(const std::vector<Group>& groups, const std::vector<Command>& commands)
+        : program_("Posterior means in milliseconds, with error bars that hold", "lrvb") {
+        program_.set_version_flag("--version", std::string("lrvb ") + LRVB_VERSION);
+        program_.require_subcommand(1);
+        for (const Command& command : commands) add(groups, command);
+        CLI::App* completion =
+            program_.add_subcommand("completion", "Print a completion script: source it in your shell");
+        completion->add_option("SHELL", shell_, "bash, zsh or fish")
+            ->required()
+            ->check(CLI::IsMember({"bash", "zsh", "fish"}).description(""))
+            ->type_name("bash|zsh|fish");
+        completion->callback([this] {
+            run_ = [this] {
+                std::vector<CompletedCommand> known;
+                list_commands(program_, "", known);
+                fmt::print("{}", completion_script(shell_, known));
+                return kSuccess;
+            };
+        });
+        CLI::App* help = program_.add_subcommand("help", "Show the help of the program, or of a command");
+        help->add_option("COMMAND", topic_, "The command, such as 'fit mixture'");
+        help->callback([this] { run_ = [this] { return show_help(program_, topic_); }; });
+    }
+
+    int run(int argc, char** argv) {
+        try {
+            program_.parse(argc, argv);
+            return run_();
+        } catch (const CLI::Success& asked) {  // --help and --version
+            return program_.exit(asked);
+        } catch (const CLI::ParseError& error) {
+            const std::vector<std::string> left = program_.remaining(true);
+            const bool unknown = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !left.empty();
+            return wrong_usage(program_, unknown ? fmt::format("'{}' is no command or option", left.front())
+                                                 : first_line(error.what()));
+        } catch (const UsageError& error) {
+            return wrong_usage(program_, error.what());
+        }
+    }
+
+  private:
+    void add(const std::vector<Group>& groups, const Command& command) {
+        CLI::App* parent = &program_;
+        std::string name = command.name;
+        const std::size_t space = name.find(' ');
+        if (space != std::string::npos) {
+            parent = group_of(groups, name.substr(0, space));
+            name = name.substr(space + 1);
+        }
+        CLI::App* added = parent->add_subcommand(name, command.help);
+        for (const OptionInfo& option : command.options) add_option(*added, option, settings_);
+        added->callback([this, &command] { run_ = [this, &command] { return command.run(settings_); }; });
+    }
+
+    CLI::App* group_of(const std::vector<Group>& groups, const std::string& name) {
+        for (CLI::App* known : program_.get_subcommands([&](const CLI::App* app) { return app->get_name() == name; })) {
+            return known;
+        }
+        std::string help;
+        for (const Group& group : groups) {
+            if (group.name == name) help = group.help;
+        }
+        CLI::App* added = program_.add_subcommand(name, help);
+        added->require_subcommand(1);
+        return added;
+    }
+
+    CLI::App program_;
+    Settings settings_;
+    std::string shell_;
+    std::vector<std::string> topic_;
+    std::function<int()> run_;
+};
+
+}  // namespace
+
+int parse_and_run(int argc, char** argv, const std::vector<Group>& groups, const std::vector<Command>& commands) {
+    return Parser(groups, commands).run(argc, argv);
+}
+
+}  // namespace lrvb::cli

@@ -1,0 +1,390 @@
+#include "base/messages.hpp"
+
+#include <lrvb/data/csv.hpp>
+#include <lrvb/data/dataset.hpp>
+#include <lrvb/data/npy.hpp>
+#include <lrvb/data/table.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace lrvb {
+
+namespace {
+
+constexpr std::size_t kLargestInMemory = std::size_t{1} << 27;  // numbers
+constexpr Index kChunk = 1 << 14;                               // rows
+
+struct Opened {
+    std::shared_ptr<RowSource> source;
+    std::vector<std::string> names;
+    const CsvSource* csv = nullptr;
+};
+
+Opened open(const std::string& path, const std::vector<std::string>& columns, bool drop_missing) {
+    Opened opened;
+    if (path.ends_with(".npy")) {
+        auto source = std::make_shared<NpySource>(path, columns);
+        opened.names = columns;
+        for (Index i = 1; i <= source->columns() && columns.empty(); ++i) opened.names.push_back(fmt::format("{}", i));
+        opened.source = std::move(source);
+        return opened;
+    }
+    CsvOptions options;
+    options.columns = columns;
+    options.missing = drop_missing ? Missing::drop : Missing::refuse;
+    auto source = std::make_shared<CsvSource>(path, options);
+    opened.names = source->column_names();
+    opened.csv = source.get();
+    opened.source = std::move(source);
+    return opened;
+}
+
+Index size_of(const FrameColumn& column) {
+    return column.is_text() ? static_cast<Index>(column.codes.size()) : column.numbers.size();
+}
+
+// A table that somebody else made.
+void require_whole(const DataFrame& frame) {
+    const auto refuse = [](const std::string& reason) { throw std::invalid_argument("Dataset: " + reason); };
+    if (frame.rows < 1 || frame.columns.empty()) {
+        refuse(fmt::format("a table of {} rows and {} columns holds nothing: give it both", frame.rows,
+                           frame.columns.size()));
+    }
+    if (!frame.file_rows.empty() && static_cast<Index>(frame.file_rows.size()) != frame.rows) {
+        refuse(fmt::format("file_rows has {} entries for {} rows: give one a row, or none", frame.file_rows.size(),
+                           frame.rows));
+    }
+    for (const FrameColumn& column : frame.columns) {
+        if (size_of(column) != frame.rows) {
+            refuse(fmt::format("column {} has {} values, but the table has {} rows: give one a row",
+                               detail::shown(column.name), size_of(column), frame.rows));
+        }
+        if (std::adjacent_find(column.levels.begin(), column.levels.end(), std::greater_equal<>()) !=
+            column.levels.end()) {
+            refuse(fmt::format("the levels of column {} are not sorted, or one comes twice: sort them",
+                               detail::shown(column.name)));
+        }
+        for (const std::uint32_t code : column.codes) {
+            if (code >= column.levels.size()) {
+                refuse(fmt::format("column {} has the code {}, but {} levels: codes count from 0",
+                                   detail::shown(column.name), code, column.levels.size()));
+            }
+        }
+    }
+}
+
+FrameColumn text_column(const std::string& name, const std::vector<std::string>& texts) {
+    FrameColumn result;
+    result.name = name;
+    result.levels = texts;
+    std::sort(result.levels.begin(), result.levels.end());
+    result.levels.erase(std::unique(result.levels.begin(), result.levels.end()), result.levels.end());
+    for (const std::string& text : texts) {
+        const auto level = std::lower_bound(result.levels.begin(), result.levels.end(), text);
+        result.codes.push_back(static_cast<std::uint32_t>(level - result.levels.begin()));
+    }
+    return result;
+}
+
+// Codes that are to be text, as they would be written.
+FrameColumn as_text(const FrameColumn& column) {
+    std::vector<std::string> texts;
+    for (const double number : column.numbers) texts.push_back(fmt::format("{}", number));
+    return text_column(column.name, texts);
+}
+
+// The rows of a table that have a value in every column; those that have not are counted.
+void leave_out(DataFrame& frame, const std::vector<bool>& is_missing) {
+    std::vector<Index> kept;
+    std::vector<Index> file_rows;
+    for (Index n = 0; n < frame.rows; ++n) {
+        if (is_missing[static_cast<std::size_t>(n)]) continue;
+        kept.push_back(n);
+        file_rows.push_back(frame.file_row(n));
+    }
+    if (kept.empty()) {
+        throw std::runtime_error(fmt::format(
+            "{}: every row has a missing value in the selected columns, so none is left: select other columns",
+            frame.name));
+    }
+    for (FrameColumn& column : frame.columns) {
+        if (!column.is_text()) {
+            column.numbers = Vector(column.numbers(kept));
+            continue;
+        }
+        std::vector<std::string> texts;
+        for (const Index n : kept) texts.push_back(column.levels[column.codes[static_cast<std::size_t>(n)]]);
+        column = text_column(column.name, texts);  // without the levels that are gone
+    }
+    frame.dropped += frame.rows - static_cast<Index>(kept.size());
+    frame.rows = static_cast<Index>(kept.size());
+    frame.file_rows = std::move(file_rows);
+}
+
+// What a file with these numbers would give: what is no number is missing.
+void settle_missing(DataFrame& frame, Missing missing) {
+    std::vector<bool> is_missing(static_cast<std::size_t>(frame.rows), false);
+    const FrameColumn* first_column = nullptr;
+    Index first = frame.rows;
+    for (const FrameColumn& column : frame.columns) {
+        for (Index n = 0; n < column.numbers.size(); ++n) {
+            if (std::isinf(column.numbers[n])) {
+                throw std::runtime_error(fmt::format(
+                    "{}: row {}, column {}: the value is infinite, but must be a finite number: correct it, or make it "
+                    "NaN if it is missing",
+                    frame.name, frame.file_row(n), detail::shown(column.name)));
+            }
+            if (!std::isnan(column.numbers[n])) continue;
+            is_missing[static_cast<std::size_t>(n)] = true;
+            if (n < first) {
+                first = n;
+                first_column = &column;
+            }
+        }
+    }
+    if (first_column == nullptr) return;
+    if (missing == Missing::drop) {
+        leave_out(frame, is_missing);
+        return;
+    }
+    const auto count = std::count(is_missing.begin(), is_missing.end(), true);
+    throw MissingValue(fmt::format(
+        "{}: row {}, column {}: the value is missing{}: fill it in, or have rows with missing values dropped",
+        frame.name, frame.file_row(first), detail::shown(first_column->name),
+        count == 1 ? "" : fmt::format(", in the first of {} such rows", count)));
+}
+
+// These columns of a table in memory; none: all.
+DataFrame chosen_of(const DataFrame& frame, const FrameOptions& options) {
+    DataFrame result;
+    result.name = frame.name;
+    result.rows = frame.rows;
+    result.dropped = frame.dropped;
+    result.file_rows = frame.file_rows;
+    if (options.columns.empty()) result.columns = frame.columns;
+    for (const std::string& column : options.columns) {
+        result.columns.push_back(frame.columns[static_cast<std::size_t>(frame.find(column))]);
+    }
+    settle_missing(result, options.missing);
+    for (const std::string& column : options.text) {
+        const std::string& name = frame.columns[static_cast<std::size_t>(frame.find(column))].name;
+        for (FrameColumn& own : result.columns) {
+            if (own.name == name && !own.is_text()) own = as_text(own);
+        }
+    }
+    return result;
+}
+
+// A table in memory whose columns must all be numbers.
+Opened open(const DataFrame& frame) {
+    Opened opened;
+    const std::size_t width = frame.columns.size();
+    std::vector<double> numbers(width * static_cast<std::size_t>(frame.rows));
+    for (std::size_t j = 0; j < width; ++j) {
+        const FrameColumn& column = frame.columns[j];
+        if (column.is_text()) {
+            throw std::runtime_error(fmt::format("{}: column {} holds text, such as {}, but must be numbers",
+                                                 frame.name, detail::shown(column.name),
+                                                 detail::shown(column.levels.back())));
+        }
+        opened.names.push_back(column.name);
+        for (Index n = 0; n < frame.rows; ++n) {
+            numbers[static_cast<std::size_t>(n) * width + j] = column.numbers[n];
+        }
+    }
+    opened.source = std::make_shared<TableSource>(std::move(numbers), frame.name, opened.names);
+    return opened;
+}
+
+// Rows that know how many were left out before the last that was read.
+class CountedRows final : public RowSource {
+  public:
+    CountedRows(std::shared_ptr<RowSource> source, std::vector<Index> file_rows)
+        : source_(std::move(source)), file_rows_(std::move(file_rows)) {}
+
+    Index columns() const override { return source_->columns(); }
+    std::string name() const override { return source_->name(); }
+    std::string column_name(Index column) const override { return source_->column_name(column); }
+    void rewind() override {
+        source_->rewind();
+        read_ = 0;
+    }
+    Index read(double* rows, Index capacity) override {
+        const Index count = source_->read(rows, capacity);
+        read_ += count;
+        return count;
+    }
+    Index dropped() const {
+        return read_ == 0 || file_rows_.empty() ? 0 : file_rows_[static_cast<std::size_t>(read_ - 1)] - read_;
+    }
+
+  private:
+    std::shared_ptr<RowSource> source_;
+    std::vector<Index> file_rows_;
+    Index read_ = 0;
+};
+
+// All columns but the one of the weights, which comes last.
+std::vector<std::string> with_weights_last(std::vector<std::string> names, const std::string& weights,
+                                           const std::string& path) {
+    auto found = std::find(names.begin(), names.end(), weights);
+    if (found == names.end()) {
+        // By number, as columns can be asked for.
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            if (fmt::format("{}", i + 1) == weights) found = names.begin() + static_cast<std::ptrdiff_t>(i);
+        }
+    }
+    if (found == names.end()) {
+        throw std::runtime_error(fmt::format("{}: there is no column '{}' for --weights; the columns are {}", path,
+                                             weights, fmt::join(names, ", ")));
+    }
+    std::rotate(found, found + 1, names.end());
+    return names;
+}
+
+}  // namespace
+
+void Checksum::add(const double* values, Index count) {
+    for (Index i = 0; i < count; ++i) {
+        hash_ = (std::rotl(hash_, 5) ^ std::bit_cast<std::uint64_t>(values[i])) * 0x9E3779B97F4A7C15U;
+    }
+}
+
+std::string Checksum::text() const {
+    return fmt::format("{:016x}", hash_ ^ (hash_ >> 32U));
+}
+
+ColumnSummary::ColumnSummary(Index columns, bool weighted)
+    : weighted_(weighted),
+      smallest_(Vector::Constant(columns, std::numeric_limits<double>::infinity())),
+      largest_(-smallest_),
+      samples_(static_cast<std::size_t>(columns)) {}
+
+void ColumnSummary::add(const double* row) {
+    constexpr std::size_t kMostSampled = 20'000;
+    const bool is_sampled = row_++ % stride_ == 0;
+    if (weighted_ && !(row[smallest_.size()] > 0.0)) return;
+    for (Index p = 0; p < smallest_.size(); ++p) {
+        smallest_[p] = std::min(smallest_[p], row[p]);
+        largest_[p] = std::max(largest_[p], row[p]);
+        if (is_sampled) samples_[static_cast<std::size_t>(p)].push_back(row[p]);
+    }
+    if (samples_.front().size() < kMostSampled) return;
+    stride_ *= 2;
+    for (std::vector<double>& sample : samples_) {
+        for (std::size_t i = 0; i < sample.size() / 2; ++i) sample[i] = sample[2 * i];
+        sample.resize(sample.size() / 2);
+    }
+}
+
+Dataset::Dataset(DataFrame frame) {
+    require_whole(frame);
+    if (frame.name.empty()) frame.name = "a table in memory";
+    frame_ = std::make_shared<const DataFrame>(std::move(frame));
+}
+
+std::string Dataset::name() const {
+    return frame_ ? frame_->name : path_;
+}
+
+DataRows Dataset::rows(const RowSelection& selection) const {
+    std::vector<std::string> columns = selection.columns;
+    if (!selection.weights.empty()) {
+        if (!columns.empty()) {
+            columns.push_back(selection.weights);
+        } else if (frame_) {
+            for (const FrameColumn& column : frame_->columns) columns.push_back(column.name);
+            columns = with_weights_last(std::move(columns), selection.weights, frame_->name);
+        } else if (path_ != "-") {
+            columns = with_weights_last(open(path_, {}, true).names, selection.weights, path_);
+        } else {
+            throw std::runtime_error(
+                "--weights on standard input needs to know the other columns as well: name them with -c");
+        }
+    }
+    FrameOptions own;
+    own.columns = columns;
+    own.missing = selection.drop_missing ? Missing::drop : Missing::refuse;
+    const DataFrame chosen = frame_ ? chosen_of(*frame_, own) : DataFrame();
+    const Opened opened = frame_ ? open(chosen) : open(path_, columns, selection.drop_missing);
+    DataRows data;
+    data.record.name = opened.source->name();
+    data.record.columns = opened.names;
+    if (!selection.weights.empty()) {
+        data.record.weights = opened.names.back();
+        data.record.columns.pop_back();
+    }
+
+    const Index width = opened.source->columns();
+    std::vector<double> kept;
+    std::vector<double> chunk(static_cast<std::size_t>(kChunk * width));
+    Checksum checksum;
+    if (selection.summarise) {
+        data.summary.emplace(static_cast<Index>(data.record.columns.size()), data.record.weights.has_value());
+    }
+    bool keep = opened.source->resident() == nullptr;
+    opened.source->rewind();
+    // One by one where rows are left out: then the number of those tells the file's row.
+    const bool counts_rows = selection.drop_missing && opened.csv != nullptr;
+    while (const Index count = opened.source->read(chunk.data(), counts_rows ? 1 : kChunk)) {
+        data.record.rows += count;
+        if (counts_rows) data.file_rows.push_back(data.record.rows + opened.csv->dropped());
+        checksum.add(chunk.data(), count * width);
+        for (Index i = 0; data.summary && i < count; ++i) data.summary->add(chunk.data() + i * width);
+        if (keep) kept.insert(kept.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(count * width));
+        if (kept.size() > kLargestInMemory) {
+            keep = false;
+            kept = {};
+        }
+    }
+    data.record.checksum = checksum.text();
+    if (opened.csv != nullptr) data.record.dropped = opened.csv->dropped();
+    if (data.record.dropped == 0) data.file_rows.clear();
+    if (data.record.rows == 0) {
+        throw std::runtime_error(
+            fmt::format("{}: every row has a missing value in a used column: use other columns", data.record.name));
+    }
+    data.source = opened.source;
+    if (keep) data.source = std::make_shared<TableSource>(std::move(kept), data.record.name, opened.names);
+    if (frame_) {
+        data.record.dropped = chosen.dropped;
+        data.file_rows = chosen.file_rows;
+    }
+    return data;
+}
+
+NewRows Dataset::new_rows(const std::vector<std::string>& columns, bool drop_missing) const {
+    if (frame_) {
+        FrameOptions own;
+        own.columns = columns;
+        own.missing = drop_missing ? Missing::drop : Missing::refuse;
+        const DataFrame chosen = chosen_of(*frame_, own);
+        const auto rows = std::make_shared<CountedRows>(open(chosen).source, chosen.file_rows);
+        return {rows, [rows] { return rows->dropped(); }};
+    }
+    const Opened opened = open(path_, columns, drop_missing);
+    const CsvSource* const csv = opened.csv;
+    return {opened.source, [csv] { return csv == nullptr ? Index{0} : csv->dropped(); }};
+}
+
+DataFrame Dataset::frame(const FrameOptions& options) const {
+    return frame_ ? chosen_of(*frame_, options) : read_frame(path_, options);
+}
+
+void for_each_row(RowSource& source, const std::function<void(const double*)>& visit) {
+    const Index width = source.columns();
+    std::vector<double> chunk(static_cast<std::size_t>(kChunk * width));
+    source.rewind();
+    while (const Index count = source.read(chunk.data(), kChunk)) {
+        for (Index i = 0; i < count; ++i) visit(chunk.data() + i * width);
+    }
+}
+
+}  // namespace lrvb

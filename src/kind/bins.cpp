@@ -1,0 +1,41 @@
+#include "kind/bins.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lrvb::detail {
+
+namespace {
+
+constexpr double kFewestBins = 10.0;
+constexpr double kMostBins = 100.0;
+
+// The number below which this share of them lies.
+double quantile(std::vector<double>& numbers, double share) {
+    const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(numbers.size() - 1));
+    std::nth_element(numbers.begin(), numbers.begin() + at, numbers.end());
+    return numbers[static_cast<std::size_t>(at)];
+}
+
+}  // namespace
+
+Index Axis::bin(double x) const {
+    const double place = std::floor((x - start) / step);
+    return static_cast<Index>(std::clamp(place, 0.0, static_cast<double>(bins - 1)));
+}
+
+Axis axis(double smallest, double largest, Index bins) {
+    const double step = (largest - smallest) / static_cast<double>(bins);
+    if (step > 0.0 && std::isfinite(step)) return {smallest, step, bins};
+    return {smallest - 0.5, 1.0, 1};  // one number only
+}
+
+Axis histogram_axis(double smallest, double largest, std::vector<double> sample, Index rows) {
+    const auto count = static_cast<double>(rows);
+    double bins = std::sqrt(count);
+    const double range = sample.empty() ? 0.0 : quantile(sample, 0.75) - quantile(sample, 0.25);
+    if (range > 0.0) bins = std::max(bins, (largest - smallest) / (2.0 * range / std::cbrt(count)));
+    return axis(smallest, largest, static_cast<Index>(std::ceil(std::clamp(bins, kFewestBins, kMostBins))));
+}
+
+}  // namespace lrvb::detail

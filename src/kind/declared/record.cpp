@@ -1,0 +1,199 @@
+#include "kind/declared/record.hpp"
+
+#include <lrvb/kind/fitted_model.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace lrvb::detail {
+
+namespace {
+
+constexpr Index kManyOfAGroup = 100;
+
+// How a user named it: "theta[3]" is the group "theta" with the index "3".
+VariableMeaning named(const std::string& name) {
+    VariableMeaning meaning;
+    const std::size_t open = name.find('[');
+    if (open == std::string::npos || open == 0 || name.back() != ']') {
+        meaning.group = name;
+        return meaning;
+    }
+    meaning.group = name.substr(0, open);
+    const std::string inside = name.substr(open + 1, name.size() - open - 2);
+    for (std::size_t begin = 0; begin <= inside.size();) {
+        const std::size_t end = std::min(inside.find(',', begin), inside.size());
+        meaning.indices.push_back(inside.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return meaning;
+}
+
+}  // namespace
+
+DeclaredVariables::DeclaredVariables(const Layout& layout) : layout_(layout) {
+    for (const VariableInfo& info : layout) groups_.insert(named(info.name).group);
+    for (Index j = 0; j < layout.variable_count(); ++j) add(j);
+    if (static_cast<Index>(stacked_.size()) <= kDenseStatistics) return;
+    std::map<std::string, Index> counts;
+    for (const Reported& one : reported_) {
+        for (const VariableMeaning& meaning : one.meanings) ++counts[meaning.group];
+    }
+    for (Reported& one : reported_) {
+        for (VariableMeaning& meaning : one.meanings) meaning.is_local = counts[meaning.group] > kManyOfAGroup;
+    }
+}
+
+// "log_tau" of the group "tau"; "log__tau" where someone declared a "log_tau".
+std::string DeclaredVariables::derived_group(std::string prefix, const std::string& group) const {
+    if (prefix.empty()) return group;
+    while (groups_.contains(prefix + group)) prefix += '_';
+    return prefix + group;
+}
+
+void DeclaredVariables::add(Index variable) {
+    const VariableInfo& info = layout_[variable];
+    Reported reported{variable, static_cast<Index>(stacked_.size()), {}};
+    const auto report = [&](const VariableMeaning& base, const std::string& prefix, Role role, FromDraw from_draw,
+                            bool is_parameter, bool is_shown) {
+        VariableMeaning meaning = base;
+        meaning.group = derived_group(prefix, base.group);
+        meaning.role = role;
+        meaning.from_draw = std::move(from_draw);
+        meaning.is_parameter = is_parameter;
+        meaning.is_shown = is_shown;
+        reported.meanings.push_back(std::move(meaning));
+    };
+    const VariableMeaning own = named(info.name);
+    const auto entry = [&](std::initializer_list<Index> indices) {
+        VariableMeaning meaning = own;
+        for (const Index i : indices) meaning.indices.push_back(fmt::format("{}", i + 1));
+        return meaning;
+    };
+    Index kept = info.size;
+    const Index first = reported.first;
+    if (std::holds_alternative<family::Normal>(info.family)) {
+        kept = 1;
+        report(own, "", Role::location, FromDraw::statistic(first), true, true);
+    } else if (const auto* normal = std::get_if<family::MvNormal>(&info.family)) {
+        kept = normal->dimension();
+        for (Index i = 0; i < kept; ++i) {
+            report(entry({i}), "", Role::location, FromDraw::statistic(first + i), true, true);
+        }
+    } else if (std::holds_alternative<family::Gamma>(info.family)) {
+        report(own, "log_", Role::logarithm, FromDraw::statistic(first + 1), true, false);
+        report(own, "", Role::precision, FromDraw::statistic(first), false, true);
+    } else if (const auto* wishart = std::get_if<family::Wishart>(&info.family)) {
+        const Index dimension = wishart->dimension();
+        for (Index i = 0; i < dimension; ++i) {
+            for (Index j = i; j < dimension; ++j) {
+                report(entry({i, j}), "", i == j ? Role::precision : Role::off_diagonal,
+                       FromDraw::statistic(first + half_index(i, j, dimension)), true, true);
+            }
+        }
+        report(own, "log_det_", Role::logarithm, FromDraw::statistic(first + kept - 1), false, false);
+    } else if (std::holds_alternative<family::Beta>(info.family)) {
+        report(own, "log_", Role::logarithm, FromDraw::statistic(first), false, false);
+        report(own, "log1m_", Role::logarithm, FromDraw::statistic(first + 1), false, false);
+        report(own, "", Role::weight, FromDraw::of(Transform::exponential, first), true, true);
+    } else if (std::holds_alternative<family::Dirichlet>(info.family)) {
+        for (Index k = 0; k < kept; ++k) {
+            report(entry({k}), "log_", Role::logarithm, FromDraw::statistic(first + k), false, false);
+        }
+        for (Index k = 0; k < kept; ++k) {
+            report(entry({k}), "", Role::weight, FromDraw::of(Transform::exponential, first + k), true, true);
+        }
+    } else {  // labels: the probability of each
+        for (Index k = 0; k < kept; ++k) {
+            report(kept == 1 ? own : entry({k}), "", Role::weight, FromDraw::statistic(first + k), false, false);
+        }
+    }
+    for (Index s = 0; s < kept; ++s) stacked_.push_back(info.offset + s);
+    reported_.push_back(std::move(reported));
+}
+
+SparseMatrix DeclaredVariables::weights() const {
+    std::vector<Eigen::Triplet<double>> entries;
+    for (std::size_t s = 0; s < stacked_.size(); ++s) {
+        entries.emplace_back(static_cast<int>(stacked_[s]), static_cast<int>(s), 1.0);
+    }
+    SparseMatrix result(layout_.size(), static_cast<Index>(stacked_.size()));
+    result.setFromTriplets(entries.begin(), entries.end());
+    return result;
+}
+
+// Every one of them is a variable as it is.
+std::vector<std::string> DeclaredVariables::names() const {
+    std::vector<std::string> result(stacked_.size());
+    for (const Reported& one : reported_) {
+        for (const VariableMeaning& meaning : one.meanings) {
+            const FromDraw& rule = meaning.from_draw;
+            if (rule.transform != Transform::identity) continue;
+            result[static_cast<std::size_t>(rule.combination.front().first)] = meaning.name();
+        }
+    }
+    return result;
+}
+
+std::shared_ptr<const DeclaredRecord> DeclaredRecord::read(const Fields& fields) {
+    auto record = std::make_shared<DeclaredRecord>();
+    record->hyperparameters = fields.texts("hyperparameters");
+    record->values = fields.vector("values", static_cast<Index>(record->hyperparameters.size()));
+    return record;
+}
+
+Document DeclaredRecord::document() const {
+    Document json;
+    json["hyperparameters"] = hyperparameters;
+    json["values"] = values;
+    return json;
+}
+
+std::string DeclaredRecord::title(const DataRecord& data) const {
+    return data.name.empty() ? "A declared model" : fmt::format("A declared model of {}", data.name);
+}
+
+// Nothing is known of a hyperparameter but its value: one that is positive can be moved by parts of itself, any other
+// by one.
+std::vector<PriorNumber> DeclaredRecord::prior() const {
+    std::vector<PriorNumber> result;
+    for (std::size_t h = 0; h < hyperparameters.size(); ++h) {
+        const double value = values[static_cast<Index>(h)];
+        const bool is_positive = value > 0.0;
+        result.emplace_back(hyperparameters[h], named(hyperparameters[h]).group, value,
+                            is_positive ? PriorNumber::Role::positive : PriorNumber::Role::location,
+                            is_positive ? value : std::max(1.0, std::abs(value)));
+    }
+    return result;
+}
+
+std::vector<VariableMeaning> DeclaredRecord::meanings(const FitFile& fit) const {
+    std::vector<VariableMeaning> result;
+    const Layout layout = fit.parameter_layout();
+    const DeclaredVariables variables(layout);
+    for (const DeclaredVariables::Reported& one : variables.reported()) {
+        result.insert(result.end(), one.meanings.begin(), one.meanings.end());
+    }
+    return result;
+}
+
+SparseMatrix DeclaredRecord::statistics(const FitFile& fit) const {
+    const Layout layout = fit.parameter_layout();
+    return DeclaredVariables(layout).weights();
+}
+
+void DeclaredRecord::predict(const FitFile&, const Dataset&, bool, TableSink&) const {
+    throw std::runtime_error(
+        "a model declared in C++ has no predictions of its own: declare what is to be predicted as a variable");
+}
+
+std::unique_ptr<FittedModel> DeclaredRecord::restore(FitFile, const Dataset&, int) const {
+    throw std::runtime_error(
+        "the model of this fit was declared in C++, and its data are there: restore it in the program that declared "
+        "it");
+}
+
+}  // namespace lrvb::detail

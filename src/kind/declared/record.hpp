@@ -1,0 +1,63 @@
+#pragma once
+
+#include <lrvb/kind/kind.hpp>
+#include <lrvb/model/multilinear_model.hpp>
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace lrvb::detail {
+
+/// What a fit file keeps of a declared model: the numbers of its prior that have names. Its variables are those of the
+/// parameters.
+class DeclaredRecord final : public ModelRecord {
+  public:
+    std::vector<std::string> hyperparameters;
+    Vector values;
+
+    static std::shared_ptr<const DeclaredRecord> read(const Fields& fields);
+
+    std::string_view kind() const override { return "declared"; }
+    Document document() const override;
+    std::string headline() const override { return "a declared model"; }
+    std::string title(const DataRecord& data) const override;
+    std::string description() const override { return "A model declared in C++"; }
+    std::string prior_name() const override { return "explicit"; }
+    std::vector<PriorNumber> prior() const override;
+    std::vector<VariableMeaning> meanings(const FitFile& fit) const override;
+    SparseMatrix statistics(const FitFile& fit) const override;
+    void predict(const FitFile& fit, const Dataset& rows, bool drop_missing, TableSink& sink) const override;
+    std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const override;
+};
+
+/// What is reported of a layout's variables: where their statistics stand among the stacked ones, and what the
+/// variables of the posterior mean, in its order.
+class DeclaredVariables {
+  public:
+    explicit DeclaredVariables(const Layout& layout);
+
+    /// Positions of the reported statistics among the stacked ones.
+    const std::vector<Index>& stacked() const { return stacked_; }
+    SparseMatrix weights() const;
+    std::vector<std::string> names() const;
+
+    /// The variables of one variable of the model, in the order of the posterior.
+    struct Reported {
+        Index variable = 0;
+        Index first = 0;  // its first statistic in the posterior
+        std::vector<VariableMeaning> meanings;
+    };
+    const std::vector<Reported>& reported() const { return reported_; }
+
+  private:
+    void add(Index variable);
+    std::string derived_group(std::string prefix, const std::string& group) const;
+
+    const Layout& layout_;
+    std::set<std::string> groups_;
+    std::vector<Index> stacked_;
+    std::vector<Reported> reported_;
+};
+
+}  // namespace lrvb::detail

@@ -1,0 +1,158 @@
+#include <lrvb/kind/fitted_model.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lrvb {
+
+SparseMatrix ModelRecord::statistics(const FitFile&) const {
+    throw std::logic_error(fmt::format("the kind '{}' keeps covariances as matrices", kind()));
+}
+
+void ModelRecord::require_parameters(const Fields&) const {}
+
+void Kind::simulate(const Settings&, const std::function<void(const std::string&)>&) const {
+    throw std::logic_error(fmt::format("the kind '{}' draws no data", name()));
+}
+
+namespace {
+
+// Keeps the answers about some rows, in ascending order.
+RowVisitor keeper(const std::vector<Index>& rows, RowAnswers& kept) {
+    return [&rows, &kept, next = std::size_t{0}](const RowAnswers& some) mutable {
+        if (next == 0) {
+            const auto count = static_cast<Index>(rows.size());
+            kept.inputs.resize(count, some.inputs.cols());
+            kept.weights.resize(count);
+            kept.answers.resize(count, some.answers.cols());
+        }
+        for (; next < rows.size() && rows[next] < some.first + some.answers.rows(); ++next) {
+            const auto to = static_cast<Index>(next);
+            const Index from = rows[next] - some.first;
+            kept.inputs.row(to) = some.inputs.row(from);
+            kept.weights[to] = some.weights[from];
+            kept.answers.row(to) = some.answers.row(from);
+        }
+    };
+}
+
+// Some of the answers about all rows: for models that have their rows at hand.
+class SomeOfAllRows final : public SomeRows {
+  public:
+    SomeOfAllRows(const LinearResponse& response, std::vector<Index> rows)
+        : response_(response), rows_(std::move(rows)) {}
+
+    RowAnswers ask(const Functionals& functionals, RowChange change) const override {
+        RowAnswers result;
+        if (change == RowChange::weight) {
+            response_.case_weights(functionals, keeper(rows_, result));
+        } else {
+            response_.leverage(functionals, keeper(rows_, result));
+        }
+        return result;
+    }
+
+  private:
+    const LinearResponse& response_;
+    std::vector<Index> rows_;
+};
+
+}  // namespace
+
+bool FittedModel::has_rows() const {
+    return dynamic_cast<const RowModel*>(&model()) != nullptr;
+}
+
+const RowModel& FittedModel::row_model() const {
+    const auto* rows = dynamic_cast<const RowModel*>(&model());
+    if (rows == nullptr) {
+        throw std::runtime_error(
+            fmt::format("a fit of the kind '{}' has no rows that can be asked: there is no influence, and no leverage",
+                        file_.model->kind()));
+    }
+    if (!has_rows()) {
+        throw std::runtime_error("the model of this fit was told of no rows: name them where they are observed");
+    }
+    return *rows;
+}
+
+std::vector<std::string> FittedModel::inputs() const {
+    return row_model().inputs();
+}
+
+std::unique_ptr<SomeRows> FittedModel::some_rows(const std::vector<Index>& rows) const {
+    return std::make_unique<SomeOfAllRows>(response(), rows);
+}
+
+SparseMatrix FittedModel::centring(const std::vector<Index>& variables) const {
+    const auto count = static_cast<Index>(variables.size());
+    SparseMatrix identity(count, count);
+    identity.setIdentity();
+    return identity;
+}
+
+Matrix FittedModel::beside(const std::vector<Index>& rows) const {
+    return {static_cast<Index>(rows.size()), 0};
+}
+
+Matrix FittedModel::shown_values(const std::vector<Index>& rows) const {
+    return {static_cast<Index>(rows.size()), 0};
+}
+
+void FittedModel::set_posterior(Posterior posterior) {
+    file_.posterior = std::move(posterior);
+    const bool is_dense = file_.posterior.mean_field_covariance->matrix() != nullptr;
+    if (!is_dense && file_.posterior.has_response()) file_.hessian = response().hessian();
+}
+
+const LinearResponse& FittedModel::response() const {
+    std::call_once(responded_, [&] { response_ = std::make_unique<LinearResponse>(model(), optimum_); });
+    return *response_;
+}
+
+Functionals FittedModel::functionals(const std::vector<Index>& variables) const {
+    const Functionals::Resolved base = statistics().resolve(model().layout());
+    return {SparseMatrix(base.weights * file_.posterior.gradients(variables))};
+}
+
+void FittedModel::restore_optimum() {
+    optimum_.state = file_.state(model().layout());
+    optimum_.bound = file_.outcome.bound;
+    optimum_.step = file_.outcome.step;
+    optimum_.termination = file_.outcome.termination;
+    optimum_.message = file_.outcome.message;
+}
+
+Optimum FittedModel::refitted(const Model& changed, bool from_optimum) const {
+    FitOptions options;
+    if (from_optimum) {
+        options.initial = optimum_.state;
+        options.first_sweeps = 0;
+    }
+    options.tolerance = std::min(file_.options.tolerance, 1e-8);
+    Optimum result = lrvb::fit(changed, options);
+    if (!result.converged()) throw std::runtime_error(fmt::format("a refit did not converge: {}", result.message));
+    return result;
+}
+
+std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) {
+    if (!fit.converged()) {
+        throw NotAnOptimum(fmt::format(
+            "the fit did not converge ({}), so there is no response to ask: fit again, with more iterations or another "
+            "seed",
+            to_string(fit.outcome.termination)));
+    }
+    const ModelRecord& record = *fit.model;
+    std::shared_ptr<const ModelRecord> alive = fit.model;
+    return record.restore(std::move(fit), data, threads);
+}
+
+void require_fitted_data(const FitFile& fit, const std::string& name, const std::string& checksum) {
+    if (checksum == fit.data.checksum) return;
+    throw std::runtime_error(
+        fmt::format("{} holds other numbers than the data of the fit ({}, {} rows): give the data that was fitted",
+                    name, fit.data.name, fit.data.rows));
+}
+
+}  // namespace lrvb

@@ -1,0 +1,216 @@
+#include "kind/mixture/fitted.hpp"
+
+#include "linalg/positive_definite.hpp"
+
+#include <lrvb/data/table.hpp>
+#include <lrvb/kind/mixture/posterior.hpp>
+#include <lrvb/kind/picture.hpp>
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace lrvb::detail {
+
+namespace {
+
+constexpr double kFewRows = 5.0;  // for each column and one more
+constexpr double kOverlap = 3.0;  // sds between two components
+
+// All rows of a source but one.
+class WithoutRow final : public RowSource {
+  public:
+    WithoutRow(std::shared_ptr<RowSource> source, Index row) : source_(std::move(source)), row_(row) {}
+
+    Index columns() const override { return source_->columns(); }
+    std::string name() const override { return source_->name(); }
+    std::string column_name(Index column) const override { return source_->column_name(column); }
+    void rewind() override {
+        source_->rewind();
+        next_ = 0;
+    }
+    Index read(double* rows, Index capacity) override {
+        Index count = source_->read(rows, capacity);
+        if (row_ >= next_ && row_ < next_ + count) {
+            const Index width = columns();
+            double* const gap = rows + (row_ - next_) * width;
+            std::copy(gap + width, rows + count * width, gap);
+            next_ += count;
+            --count;
+            const Index more = source_->read(rows + count * width, 1);
+            next_ += more;
+            return count + more;
+        }
+        next_ += count;
+        return count;
+    }
+
+  private:
+    std::shared_ptr<RowSource> source_;
+    Index row_;
+    Index next_ = 0;
+};
+
+// A row's answers depend on no other row: a model of these rows alone gives them, however many others there are.
+class RowsAlone final : public SomeRows {
+  public:
+    RowsAlone(std::vector<double> rows, Index width, const MixtureSpecification& specification,
+              const LinearResponse& response, const Layout& layout, const State& state)
+        : model_(std::make_shared<TableSource>(std::move(rows), width), specification),
+          response_(response),
+          layout_(layout),
+          state_(state) {}
+
+    RowAnswers ask(const Functionals& functionals, RowChange change) const override {
+        const SparseMatrix weights = functionals.resolve(layout_).weights;
+        Matrix directions(weights.rows(), weights.cols());
+        for (Index c = 0; c < weights.cols(); ++c) directions.col(c) = response_.respond(Vector(weights.col(c)));
+        RowAnswers result{0, Matrix(model_.rows(), model_.columns()), Vector(model_.rows()), {}};
+        model_.ask_rows(state_, directions, change, [&](const RowAnswers& some) {
+            const Index count = some.answers.rows();
+            if (result.answers.size() == 0) result.answers.resize(model_.rows(), some.answers.cols());
+            result.inputs.middleRows(some.first, count) = some.inputs;
+            result.weights.segment(some.first, count) = some.weights;
+            result.answers.middleRows(some.first, count) = some.answers;
+        });
+        return result;
+    }
+
+  private:
+    MixtureModel model_;
+    const LinearResponse& response_;
+    const Layout& layout_;
+    const State& state_;
+};
+
+std::shared_ptr<const MixtureRecord> record_of(const FitFile& file) {
+    return std::static_pointer_cast<const MixtureRecord>(file.model);
+}
+
+}  // namespace
+
+FittedMixture::FittedMixture(FitFile fit_file, DataRows data, const MixtureFit& fit, int threads)
+    : FittedModel(std::move(fit_file), std::move(data.file_rows), threads),
+      record_(record_of(file())),
+      source_(std::move(data.source)),
+      summary_(std::move(data.summary)),
+      specification_(record_->specification(file().data.weights.has_value(), threads)),
+      model_(fit.model) {
+    set_optimum(fit.optimum);
+    file().posterior = mixture_posterior(fit);
+}
+
+FittedMixture::FittedMixture(FitFile fit_file, DataRows data, int threads)
+    : FittedModel(std::move(fit_file), std::move(data.file_rows), threads),
+      record_(record_of(file())),
+      source_(std::move(data.source)),
+      summary_(std::move(data.summary)),
+      specification_(record_->specification(file().data.weights.has_value(), threads)),
+      model_(std::make_shared<MixtureModel>(source_, specification_)) {
+    restore_optimum();
+    if (!file().correction) return;
+    MixtureFit fit;
+    fit.model = model_;
+    fit.optimum = optimum();
+    file().posterior = mixture_posterior(fit);
+}
+
+Functionals FittedMixture::statistics() const {
+    return model_->statistics_in_data_units(record().positions().stacked(model_->layout()));
+}
+
+Posterior FittedMixture::refit(const RefitChange& change) const {
+    MixtureSpecification specification = specification_;
+    if (change.prior) set_prior_number(*specification.prior, change.prior->first, change.prior->second);
+    std::shared_ptr<RowSource> source = source_;
+    if (change.without_row) source = std::make_shared<WithoutRow>(source_, *change.without_row);
+    MixtureFit fit;
+    const auto changed = std::make_shared<MixtureModel>(source, specification);
+    fit.model = changed;
+    fit.optimum = refitted(*changed);
+    return mixture_posterior(fit);
+}
+
+double FittedMixture::work_of_a_draw() const {
+    const auto columns = static_cast<double>(record().columns());
+    const double entries = record().is_full() ? 0.5 * columns * (columns + 1.0) : columns;
+    return static_cast<double>(file().data.rows * record().components) * entries;
+}
+
+std::vector<std::string> FittedMixture::leverage_header() const {
+    std::vector<std::string> names = inputs();
+    return names.size() == 1 ? std::vector<std::string>{"x"} : names;
+}
+
+std::unique_ptr<SomeRows> FittedMixture::some_rows(const std::vector<Index>& rows) const {
+    return std::make_unique<RowsAlone>(read_rows(rows), source_->columns(), specification_, response(),
+                                       model_->layout(), optimum().state);
+}
+
+std::vector<double> FittedMixture::read_rows(const std::vector<Index>& rows) const {
+    std::vector<double> numbers;
+    Index row = 0;
+    auto next = rows.begin();
+    for_each_row(*source_, [&](const double* values) {
+        if (next == rows.end() || *next != row++) return;
+        numbers.insert(numbers.end(), values, values + source_->columns());
+        ++next;
+    });
+    return numbers;
+}
+
+Document FittedMixture::picture() const {
+    return summary_ ? picture_of(*source_, file().data, *summary_) : picture_of(*source_, file().data);
+}
+
+std::vector<std::string> FittedMixture::warnings() const {
+    std::vector<std::string> result;
+    if (record().components == 1) return result;
+    add_few_rows(result);
+    add_overlap(result);
+    return result;
+}
+
+void FittedMixture::add_few_rows(std::vector<std::string>& warnings) const {
+    const double few = kFewRows * static_cast<double>(record().columns() + 1);
+    const Layout& layout = model_->layout();
+    for (Index k = 0; k < record().components; ++k) {
+        // What the weights' Dirichlet counts beyond its prior; of weights that are held, their share.
+        const double rows = optimum().state.clamped[0]
+                                ? std::exp(layout.segment(optimum().state.mean, 0)[k]) * file().data.total_weight
+                                : layout.segment(optimum().state.natural, 0)[k] + 1.0 - record().numbers.alpha;
+        if (rows >= few) continue;
+        warnings.push_back(fmt::format(
+            "component {} has about {:.1f} rows, so pi[{}] and what belongs to it lean on the prior: use fewer "
+            "components, or look at these rows",
+            k + 1, rows, k + 1));
+    }
+}
+
+// How many sds, of the two components' mean covariance, lie between their means.
+void FittedMixture::add_overlap(std::vector<std::string>& warnings) const {
+    const MixtureStatistics positions = record().positions();
+    const MixtureMeans means = mixture_means(positions, posterior());
+    for (Index k = 0; k < record().components; ++k) {
+        for (Index l = k + 1; l < record().components; ++l) {
+            const Matrix between =
+                0.5 * (means.covariances[static_cast<std::size_t>(k)] + means.covariances[static_cast<std::size_t>(l)]);
+            const Vector off = means.locations.row(k) - means.locations.row(l);
+            const double distance = std::sqrt(off.dot(PositiveDefinite(between).solve(off)));
+            if (distance >= kOverlap) continue;
+            warnings.push_back(fmt::format(
+                "components {} and {} overlap strongly (their means, such as {}, are {:.1f} sds apart): sds "
+                "may be too small, sometimes by half or more when components nearly coincide; compare with the exact "
+                "posterior by 'lrvb check', or use fewer components",
+                k + 1, l + 1, positions.of_column("mu", k, 0).name(), distance));
+        }
+    }
+}
+
+std::unique_ptr<FittedModel> MixtureRecord::restore(FitFile fit, const Dataset& data, int threads) const {
+    DataRows rows = data.rows({fit.data.columns, fit.data.weights.value_or(""), fit.data.dropped > 0, true});
+    require_fitted_data(fit, rows.record.name, rows.record.checksum);
+    return std::make_unique<FittedMixture>(std::move(fit), std::move(rows), threads);
+}
+
+}  // namespace lrvb::detail

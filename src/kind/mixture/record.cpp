@@ -1,0 +1,238 @@
+#include "kind/mixture/record.hpp"
+
+#include "base/validate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace lrvb::detail {
+
+namespace {
+
+/// A number of a prior: what it is, and where it is kept (twice off the diagonal of a matrix).
+struct Place {
+    PriorNumber number;
+    std::vector<double*> kept;
+};
+
+std::string name_of(const std::string& base, Index columns, std::initializer_list<Index> indices) {
+    return columns == 1 ? base : indexed(base, indices);
+}
+
+/// In the order of the model's hyperparameters (MixtureModel's declare_hyperparameters).
+std::vector<Place> places(MixturePrior& prior, bool has_weights) {
+    const Index columns = prior.mean.size();
+    std::vector<Place> result;
+    const auto add = [&](const std::string& name, const std::string& group, PriorNumber::Role role, double unit,
+                         std::vector<double*> kept) {
+        Place& place = result.emplace_back();
+        place.number = PriorNumber(name, group, *kept.front(), role, unit);
+        place.kept = std::move(kept);
+    };
+    const auto positive = [&](const std::string& name, const std::string& group, double& value, double least = 0.0) {
+        add(name, group, PriorNumber::Role::positive, value - least, {&value});
+    };
+    const auto matrix = [&](const std::string& group, Matrix& entries) {
+        for (Index p = 0; p < columns; ++p) {
+            positive(indexed(group, {p, p}), group, entries(p, p));
+            for (Index q = p + 1; q < columns; ++q) {
+                add(indexed(group, {p, q}), group, PriorNumber::Role::off_diagonal,
+                    std::sqrt(entries(p, p) * entries(q, q)), {&entries(p, q), &entries(q, p)});
+            }
+        }
+    };
+    if (has_weights) positive("alpha", "alpha", prior.alpha);
+    for (Index p = 0; p < columns; ++p) {
+        add(name_of("mean", columns, {p}), "mean", PriorNumber::Role::location, std::sqrt(prior.variance(p, p)),
+            {&prior.mean[p]});
+    }
+    if (prior.inverse_scale.size() > 0) {
+        matrix("variance", prior.variance);
+        positive("dof", "dof", prior.dof, static_cast<double>(columns) - 1.0);
+        matrix("inverse_scale", prior.inverse_scale);
+        return result;
+    }
+    for (Index p = 0; p < columns; ++p) positive(name_of("variance", columns, {p}), "variance", prior.variance(p, p));
+    positive("shape", "shape", prior.shape);
+    for (Index p = 0; p < columns; ++p) positive(name_of("rate", columns, {p}), "rate", prior.rate[p]);
+    return result;
+}
+
+Document prior_document(const MixturePrior& prior) {
+    Document json;
+    json["alpha"] = prior.alpha;
+    json["mean"] = prior.mean;
+    json["variance"] = Document::lower_triangle(prior.variance);
+    if (prior.inverse_scale.size() > 0) {
+        json["dof"] = prior.dof;
+        json["inverse_scale"] = Document::lower_triangle(prior.inverse_scale);
+    } else {
+        json["shape"] = prior.shape;
+        json["rate"] = prior.rate;
+    }
+    return json;
+}
+
+MixturePrior read_prior(const Fields& fields, Index columns, bool full) {
+    MixturePrior prior;
+    prior.alpha = fields.number("alpha");
+    prior.mean = fields.vector("mean", columns);
+    prior.variance = fields.symmetric("variance", columns);
+    if (full) {
+        prior.dof = fields.number("dof");
+        prior.inverse_scale = fields.symmetric("inverse_scale", columns);
+    } else {
+        prior.shape = fields.number("shape");
+        prior.rate = fields.vector("rate", columns);
+    }
+    return prior;
+}
+
+std::string components_text(Index components) {
+    return fmt::format("{} component{}", components, components == 1 ? "" : "s");
+}
+
+}  // namespace
+
+void set_prior_number(MixturePrior& prior, const std::string& name, double value) {
+    for (Place& place : places(prior, true)) {
+        if (place.number.name != name) continue;
+        for (double* kept : place.kept) *kept = value;
+        return;
+    }
+    throw std::invalid_argument(fmt::format("the mixture has no prior parameter '{}'", name));
+}
+
+std::shared_ptr<const MixtureRecord> MixtureRecord::read(const Fields& fields) {
+    auto record = std::make_shared<MixtureRecord>();
+    record->components = fields.count("components");
+    if (record->components < 1) fields.refuse("model.components", "is 0");
+    const std::string covariance = fields.text("covariance");
+    if (covariance != "full" && covariance != "diagonal") {
+        fields.refuse("model.covariance", "is neither full nor diagonal");
+    }
+    record->covariance = covariance == "full" ? MixtureCovariance::full : MixtureCovariance::diagonal;
+    record->prior_origin = fields.text("prior_name");
+    record->centre = fields.vector("centre");
+    const Index columns = record->columns();
+    if (columns < 1) fields.refuse("model.centre", "is empty");
+    record->scale = fields.vector("scale", columns);
+    if (!(record->scale.minCoeff() > 0.0)) fields.refuse("model.scale", "holds a number that is not positive");
+    record->numbers = read_prior(fields.fields("prior"), columns, record->is_full());
+    record->fixed = fields.texts("fixed");
+    return record;
+}
+
+Document MixtureRecord::document() const {
+    Document json;
+    json["components"] = components;
+    json["covariance"] = covariance == MixtureCovariance::full ? "full" : "diagonal";
+    json["prior_name"] = prior_origin;
+    json["prior"] = prior_document(numbers);
+    json["centre"] = centre;
+    json["scale"] = scale;
+    json["fixed"] = fixed;
+    return json;
+}
+
+MixtureSpecification MixtureRecord::specification(bool weighted, int threads) const {
+    MixtureSpecification result;
+    result.components = components;
+    result.covariance = covariance;
+    result.prior = numbers;
+    result.weighted = weighted;
+    result.threads = threads;
+    result.standardisation = {centre, scale};
+    return result;
+}
+
+std::string MixtureRecord::headline() const {
+    return components_text(components);
+}
+
+std::string MixtureRecord::title(const DataRecord& data) const {
+    constexpr std::size_t kMostNames = 5;
+    std::string title = fmt::format("Mixture of {} normal{}: ", components, components == 1 ? "" : "s");
+    const std::size_t count = data.columns.size();
+    for (std::size_t c = 0; c < std::min(count, kMostNames); ++c) {
+        title += fmt::format("{}{}", c == 0 ? "" : ", ", data.columns[c]);
+    }
+    if (count > kMostNames) title += fmt::format(" and {} more", count - kMostNames);
+    return title;
+}
+
+std::string MixtureRecord::description() const {
+    return components == 1 ? "A single normal" : fmt::format("A mixture of {} normals", components);
+}
+
+std::vector<PriorNumber> MixtureRecord::prior() const {
+    MixturePrior copy = numbers;
+    std::vector<PriorNumber> result;
+    for (const Place& place : places(copy, components > 1)) result.push_back(place.number);
+    return result;
+}
+
+std::vector<VariableMeaning> MixtureRecord::meanings(const FitFile& fit) const {
+    return positions().meanings(fit.data.columns);
+}
+
+void MixtureRecord::require_parameters(const Fields& file) const {
+    const auto count = static_cast<Index>(file.length("parameters"));
+    // The number of components is compared before anything is made of that size.
+    const Index of_component = is_full() ? 2 : 2 * columns();
+    const Index weights = components > 1 ? 1 : 0;
+    if ((count - weights) % of_component == 0 && (count - weights) / of_component == components) return;
+    file.refuse("parameters", fmt::format("are not those of {} components", components));
+}
+
+Document MixtureRecord::page(const FitFile& fit) const {
+    Document json;
+    json["components"] = components;
+    json["covariance"] = columns() == 1 ? "univariate" : covariance == MixtureCovariance::full ? "full" : "diagonal";
+    json["columns"] = fit.data.columns;
+    json["fixed"] = fixed;
+    const MixtureMeans means = mixture_means(positions(), fit.posterior);
+    Document parts;
+    parts["pi"] = means.weights;
+    parts["mu"] = means.locations;
+    Document covariances = Document::list();
+    for (const Matrix& one : means.covariances) covariances.push_back(Document(one));
+    parts["sigma"] = std::move(covariances);
+    json["parts"] = std::move(parts);
+    return json;
+}
+
+// Row by row: the most probable component, the probability of each, and the log density of the row.
+void MixtureRecord::predict(const FitFile& fit, const Dataset& rows, bool drop_missing, TableSink& sink) const {
+    constexpr Index kChunk = 1 << 12;  // rows
+    const State state = fit.state(mixture_layout(shape()));
+    const NewRows new_rows = rows.new_rows(fit.data.columns, drop_missing);
+    const Index width = new_rows.source->columns();
+    std::vector<std::string> header{"component"};
+    for (Index k = 1; k <= components; ++k) header.push_back(fmt::format("p[{}]", k));
+    header.emplace_back("log_density");
+    sink.header(header);
+    std::vector<double> buffer(static_cast<std::size_t>(kChunk * width));
+    Index row = 0;
+    new_rows.source->rewind();
+    // One by one where rows are left out: then the number of those tells the file's row.
+    while (const Index count = new_rows.source->read(buffer.data(), drop_missing ? 1 : kChunk)) {
+        const Matrix values = Eigen::Map<const Matrix>(buffer.data(), width, count).transpose();
+        const MixtureModel::Prediction prediction = lrvb::predict(shape(), state, values);
+        Vector numbers_of_row(components + 2);
+        for (Index i = 0; i < count; ++i) {
+            Index component = 0;
+            prediction.responsibilities.row(i).maxCoeff(&component);
+            numbers_of_row << static_cast<double>(component + 1), prediction.responsibilities.row(i).transpose(),
+                prediction.log_density[i];
+            sink.row(++row + new_rows.dropped(), numbers_of_row);
+        }
+    }
+}
+
+std::string MixtureRecord::prediction_note() const {
+    return "predictions of a mixture are those of the fit before it was corrected";
+}
+
+}  // namespace lrvb::detail

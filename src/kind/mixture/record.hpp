@@ -1,0 +1,54 @@
+#pragma once
+
+#include "kind/mixture/statistics.hpp"
+
+#include <lrvb/kind/kind.hpp>
+#include <lrvb/kind/mixture/prediction.hpp>
+
+#include <string>
+#include <vector>
+
+namespace lrvb::detail {
+
+/// What a fit file keeps of a mixture besides its parameters, in the units of the data.
+class MixtureRecord final : public ModelRecord {
+  public:
+    Index components = 1;
+    MixtureCovariance covariance = MixtureCovariance::full;
+    std::string prior_origin;  // "auto", "paper" or "explicit": where its numbers came from
+    MixturePrior numbers;
+    /// The inner units that the parameters are in, x' = (x − centre)/scale.
+    Vector centre;
+    Vector scale;
+    /// Parts that were held: some of "weights", "means", "precisions".
+    std::vector<std::string> fixed;
+
+    /// Throws std::runtime_error for what is no such record.
+    static std::shared_ptr<const MixtureRecord> read(const Fields& fields);
+
+    Index columns() const { return centre.size(); }
+    bool is_full() const { return covariance == MixtureCovariance::full && columns() > 1; }
+    MixtureShape shape() const { return {components, covariance, centre, scale}; }
+    MixtureStatistics positions() const { return MixtureStatistics(shape()); }
+    /// Of the model that was fitted, on its data.
+    MixtureSpecification specification(bool weighted, int threads) const;
+
+    std::string_view kind() const override { return "mixture"; }
+    Document document() const override;
+    std::string headline() const override;
+    std::string title(const DataRecord& data) const override;
+    std::string description() const override;
+    std::string prior_name() const override { return prior_origin; }
+    std::vector<PriorNumber> prior() const override;
+    std::vector<VariableMeaning> meanings(const FitFile& fit) const override;
+    void require_parameters(const Fields& file) const override;
+    Document page(const FitFile& fit) const override;
+    void predict(const FitFile& fit, const Dataset& rows, bool drop_missing, TableSink& sink) const override;
+    std::string prediction_note() const override;
+    std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const override;
+};
+
+/// Sets a number of a prior by the name that the model gives it: "alpha", "variance[1,2]".
+void set_prior_number(MixturePrior& prior, const std::string& name, double value);
+
+}  // namespace lrvb::detail

@@ -1,0 +1,179 @@
+#include "kind/mixture/statistics.hpp"
+
+#include <lrvb/family/symmetric.hpp>
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace lrvb::detail {
+
+namespace {
+
+std::string number(Index i) {
+    return fmt::format("{}", i + 1);
+}
+
+}  // namespace
+
+Index MixtureStatistics::precision_entry(Index k, Index i, Index j) const {
+    return location(k, columns_) + half_index(std::min(i, j), std::max(i, j), columns_);
+}
+
+std::vector<Index> MixtureStatistics::stacked(const Layout& layout) const {
+    std::vector<Index> result;
+    for (const VariableInfo& variable : layout) {
+        const bool is_location = std::holds_alternative<family::Normal>(variable.family) ||
+                                 std::holds_alternative<family::MvNormal>(variable.family);
+        Index size = variable.size;
+        if (is_location) size = full_ ? columns_ : 1;
+        for (Index i = 0; i < size; ++i) result.push_back(variable.offset + i);
+    }
+    return result;
+}
+
+VariableMeaning MixtureStatistics::of_component(const std::string& group, Index k) const {
+    VariableMeaning meaning;
+    meaning.group = group;
+    meaning.indices = {number(k)};
+    if (group == "log_pi") {
+        meaning.role = Role::logarithm;
+        meaning.from_draw = FromDraw::statistic(log_weight(k));
+    } else if (group == "pi") {
+        meaning.role = Role::weight;
+        meaning.is_parameter = meaning.is_shown = true;
+        meaning.from_draw = FromDraw::of(Transform::exponential, log_weight(k));
+    } else {
+        meaning.role = Role::logarithm;
+        meaning.from_draw = FromDraw::statistic(log_determinant(k));
+    }
+    return meaning;
+}
+
+VariableMeaning MixtureStatistics::of_column(const std::string& group, Index k, Index p) const {
+    VariableMeaning meaning;
+    meaning.group = group;
+    meaning.indices = {number(k)};
+    if (columns_ > 1) meaning.indices.push_back(number(p));
+    if (group == "mu") {
+        meaning.role = Role::location;
+        meaning.is_parameter = meaning.is_shown = true;
+        meaning.from_draw = FromDraw::statistic(location(k, p));
+    } else if (group == "log_tau") {
+        meaning.role = Role::logarithm;
+        meaning.is_parameter = true;
+        meaning.from_draw = FromDraw::statistic(log_precision(k, p));
+    } else if (group == "tau") {
+        meaning.role = Role::precision;
+        meaning.from_draw = FromDraw::statistic(precision(k, p));
+    } else {
+        meaning.role = Role::scale;
+        meaning.is_shown = true;
+        meaning.from_draw = FromDraw::of(Transform::exponential, log_precision(k, p), -0.5);
+    }
+    return meaning;
+}
+
+VariableMeaning MixtureStatistics::of_entry(const std::string& group, Index k, Index i, Index j) const {
+    VariableMeaning meaning;
+    meaning.group = group;
+    meaning.indices = {number(k), number(i), number(j)};
+    meaning.role = i != j ? Role::off_diagonal : group == "Sigma" ? Role::covariance : Role::precision;
+    if (group == "Sigma") {
+        meaning.is_shown = true;
+        FromDraw& inverse = meaning.from_draw;
+        inverse.dimension = columns_;
+        inverse.row = i;
+        inverse.column = j;
+        const Index first = precision_entry(k, 0, 0);
+        for (Index e = 0; e < half_size(columns_); ++e) inverse.combination.emplace_back(first + e, 1.0);
+    } else {
+        meaning.is_parameter = true;
+        meaning.from_draw = FromDraw::statistic(precision_entry(k, i, j));
+    }
+    return meaning;
+}
+
+std::vector<VariableMeaning> MixtureStatistics::meanings(const std::vector<std::string>& columns) const {
+    const auto column = [&](Index p) {
+        return static_cast<std::size_t>(p) < columns.size() ? columns[static_cast<std::size_t>(p)] : number(p);
+    };
+    std::vector<VariableMeaning> result;
+    const auto add = [&](VariableMeaning meaning, const std::string& panel) {
+        meaning.panel = panel;
+        result.push_back(std::move(meaning));
+    };
+    const auto of_components = [&](const std::string& group, const std::string& panel) {
+        for (Index k = 0; k < components_; ++k) add(of_component(group, k), panel);
+    };
+    const auto of_columns = [&](const std::string& group) {
+        for (Index k = 0; k < components_; ++k) {
+            for (Index p = 0; p < columns_; ++p) {
+                add(of_column(group, k, p), fmt::format("{}, of {}", group, column(p)));
+            }
+        }
+    };
+    const auto of_entries = [&](const std::string& group) {
+        for (Index k = 0; k < components_; ++k) {
+            for (Index i = 0; i < columns_; ++i) {
+                for (Index j = i; j < columns_; ++j) {
+                    add(of_entry(group, k, i, j), i == j
+                                                      ? fmt::format("{}, of {}", group, column(i))
+                                                      : fmt::format("{}, of {} and {}", group, column(i), column(j)));
+                }
+            }
+        }
+    };
+    if (has_weights()) {
+        of_components("log_pi", "log_pi, of the weights");
+        of_components("pi", "pi, the weights");
+    }
+    of_columns("mu");
+    if (full_) {
+        of_entries("Lambda");
+        of_components("log_det_Lambda", "log_det_Lambda");
+        of_entries("Sigma");
+    } else {
+        of_columns("log_tau");
+        of_columns("tau");
+        of_columns("sigma");
+    }
+    return result;
+}
+
+MixtureMeans mixture_means(const MixtureStatistics& statistics, const Posterior& posterior) {
+    std::map<std::string, double> means;
+    for (const PosteriorVariable& variable : posterior.variables) means[variable.name] = variable.mean;
+    const auto mean = [&](const VariableMeaning& meaning) {
+        const auto found = means.find(meaning.name());
+        if (found != means.end()) return found->second;
+        throw std::runtime_error(
+            fmt::format("the posterior of the fit has no variable {}, which a mixture has: fit again", meaning.name()));
+    };
+    const Index components = statistics.components();
+    const Index columns = statistics.columns();
+    MixtureMeans result;
+    result.weights = Vector::Ones(components);
+    result.locations.resize(components, columns);
+    for (Index k = 0; k < components; ++k) {
+        if (statistics.has_weights()) result.weights[k] = mean(statistics.of_component("pi", k));
+        Matrix precision = Matrix::Zero(columns, columns);
+        Matrix covariance = Matrix::Zero(columns, columns);
+        for (Index p = 0; p < columns; ++p) {
+            result.locations(k, p) = mean(statistics.of_column("mu", k, p));
+            if (!statistics.is_full()) {
+                precision(p, p) = mean(statistics.of_column("tau", k, p));
+                covariance(p, p) = 1.0 / precision(p, p);
+            }
+            for (Index q = p; q < columns && statistics.is_full(); ++q) {
+                precision(p, q) = precision(q, p) = mean(statistics.of_entry("Lambda", k, p, q));
+                covariance(p, q) = covariance(q, p) = mean(statistics.of_entry("Sigma", k, p, q));
+            }
+        }
+        result.precisions.push_back(std::move(precision));
+        result.covariances.push_back(std::move(covariance));
+    }
+    return result;
+}
+
+}  // namespace lrvb::detail

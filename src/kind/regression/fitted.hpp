@@ -1,0 +1,38 @@
+#pragma once
+
+#include "kind/regression/record.hpp"
+
+#include <lrvb/kind/fitted_model.hpp>
+
+namespace lrvb::detail {
+
+/// A regression with its design.
+class FittedRegression final : public FittedModel {
+  public:
+    /// Fresh from a fit; the file has all but the posterior.
+    FittedRegression(FitFile file, std::shared_ptr<const RegressionDesign> design,
+                     std::shared_ptr<const RegressionModel> model, Optimum optimum, std::vector<Index> file_rows,
+                     int threads);
+    /// From a file.
+    FittedRegression(FitFile file, std::shared_ptr<const RegressionDesign> design, std::vector<Index> file_rows,
+                     int threads);
+
+    const Model& model() const override { return *model_; }
+    Functionals statistics() const override;
+    Posterior refit(const RefitChange& change) const override;
+    double work_of_a_draw() const override;
+    std::vector<std::pair<std::string, Vector>> row_columns() const override { return {{"hat", hat_values()}}; }
+    SparseMatrix centring(const std::vector<Index>& variables) const override;
+    Matrix beside(const std::vector<Index>& rows) const override;
+    Index beside_count() const override { return design_->columns.cols(); }
+
+  private:
+    /// The leverage of each response on its own fitted value.
+    Vector hat_values() const;
+
+    std::shared_ptr<const RegressionRecord> record_;
+    std::shared_ptr<const RegressionDesign> design_;
+    std::shared_ptr<const RegressionModel> model_;
+};
+
+}  // namespace lrvb::detail

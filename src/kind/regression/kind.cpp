@@ -1,0 +1,116 @@
+#include "kind/regression/kind.hpp"
+
+#include "kind/regression/fitted.hpp"
+
+#include <fmt/format.h>
+
+namespace lrvb::detail {
+
+namespace {
+
+// What the options say, on top of the automatic prior.
+std::optional<RegressionPrior> prior_of(const Settings& settings, const RegressionDesign& design) {
+    if (!settings.has_any("prior-")) return std::nullopt;
+    const Index slopes = design.columns.cols();
+    RegressionPrior prior = RegressionPrior::automatic(design);
+    if (settings.has_any("prior-intercept-") && !design.intercept) {
+        throw UsageError("there is no intercept to give a prior to: leave out --prior-intercept-…, or --no-intercept");
+    }
+    if (settings.has("prior-mean")) prior.mean = settings.for_columns("prior-mean", slopes);
+    if (settings.has("prior-variance")) prior.variance = settings.positive_for_columns("prior-variance", slopes);
+    if (settings.has("prior-intercept-mean")) prior.intercept_mean = settings.number("prior-intercept-mean");
+    if (settings.has("prior-intercept-variance")) {
+        prior.intercept_variance = settings.positive("prior-intercept-variance");
+    }
+    if (settings.has("prior-shape")) prior.shape = settings.positive("prior-shape");
+    if (settings.has("prior-rate")) prior.rate = settings.positive("prior-rate");
+    return prior;
+}
+
+// Treatment coding needs the intercept: without it the first level would be held at zero.
+void require_coded(const RegressionDesign& design) {
+    if (design.intercept) return;
+    for (const RegressionTerm& term : design.terms) {
+        if (!term.is_factor()) continue;
+        throw std::runtime_error(fmt::format(
+            "{}: column '{}' is text, and without an intercept its first level '{}' would be held at zero: leave "
+            "out --no-intercept, or that column",
+            design.source, term.column, term.levels.front()));
+    }
+}
+
+RegressionPosterior coefficients_of(const RegressionModel& model, const Optimum& optimum) {
+    const Functionals::Resolved all = model.coefficients().resolve(model.layout());
+    RegressionPosterior result;
+    result.intercept = model.has_intercept();
+    result.centre = model.centre();
+    result.mean = all.weights.transpose() * optimum.state.mean + all.constants;
+    if (optimum.converged()) result.covariance = LinearResponse(model, optimum).covariance(model.coefficients());
+    result.noise_variance = model.noise_variance(optimum.state);
+    return result;
+}
+
+}  // namespace
+
+std::optional<std::vector<OptionInfo>> RegressionKind::options() const {
+    std::vector<OptionInfo> options;
+    options.push_back(OptionInfo{"--response", "The column to explain, by name or number"}.require());
+    options.push_back(OptionInfo::flag("--no-intercept", "Through the origin"));
+    const auto prior = [&](const std::string& name, const std::string& help) {
+        options.push_back({name, help, OptionInfo::Type::text, false,
+                           "Priors, in the data's units (default: on standardised columns)", "NUMBER"});
+    };
+    prior("--prior-mean", "Mean of the slopes: one number, or one a slope");
+    prior("--prior-variance", "Variance of the slopes");
+    prior("--prior-intercept-mean", "Mean of the intercept at the columns' means");
+    prior("--prior-intercept-variance", "Variance of that intercept");
+    prior("--prior-shape", "Gamma shape of the precision");
+    prior("--prior-rate", "Gamma rate of the precision");
+    return options;
+}
+
+std::unique_ptr<FittedModel> RegressionKind::fit(const FitRequest& request) const {
+    const Settings& settings = request.settings;
+    FrameOptions read;
+    read.columns = settings.list("columns");
+    // With -c the response is asked for last; a number would then mean another column.
+    const bool chosen = !read.columns.empty();
+    if (chosen) read.columns.push_back(settings.text("response"));
+    read.missing = settings.flag("drop-missing") ? Missing::drop : Missing::refuse;
+    const DataFrame frame = request.data.frame(read);
+    const Index response =
+        chosen ? static_cast<Index>(frame.columns.size()) - 1 : frame.find(settings.text("response"));
+    const auto design =
+        std::make_shared<RegressionDesign>(regression_design(frame, response, !settings.flag("no-intercept")));
+    require_coded(*design);
+    const std::optional<RegressionPrior> prior = prior_of(settings, *design);
+    const auto model = std::make_shared<RegressionModel>(std::shared_ptr<const RegressionDesign>(design), prior);
+    if (request.on_rows) request.on_rows(model->rows());
+    Optimum optimum = lrvb::fit(*model, request.options);
+
+    auto record = std::make_shared<RegressionRecord>();
+    record->response = design->response;
+    record->terms = design->terms;
+    record->prior_origin = prior ? "explicit" : "auto";
+    record->numbers = model->prior();
+    record->coefficients = coefficients_of(*model, optimum);
+    FitFile file;
+    file.model = record;
+    file.data.name = frame.name;
+    for (const RegressionTerm& term : design->terms) file.data.columns.push_back(term.column);
+    file.data.rows = frame.rows;
+    file.data.dropped = frame.dropped;
+    file.data.total_weight = static_cast<double>(frame.rows);
+    file.data.checksum = checksum_of(*design);
+    file.options = {request.options.seed, 1, request.options.tolerance, request.options.max_iterations};
+    file.outcome = record_outcome(optimum, 1);
+    file.parameters = record_parameters(model->layout(), optimum.state);
+    return std::make_unique<FittedRegression>(std::move(file), design, model, std::move(optimum), frame.file_rows,
+                                              request.threads);
+}
+
+std::shared_ptr<const ModelRecord> RegressionKind::read(const Fields& fields) const {
+    return RegressionRecord::read(fields);
+}
+
+}  // namespace lrvb::detail

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <lrvb/kind/kind.hpp>
+
+namespace lrvb::detail {
+
+/// Linear regression.
+class RegressionKind final : public Kind {
+  public:
+    std::string_view name() const override { return "regression"; }
+    std::string_view help() const override { return "Fit a linear regression"; }
+    std::optional<std::vector<OptionInfo>> options() const override;
+    std::unique_ptr<FittedModel> fit(const FitRequest& request) const override;
+    std::shared_ptr<const ModelRecord> read(const Fields& fields) const override;
+};
+
+}  // namespace lrvb::detail

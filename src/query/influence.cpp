@@ -1,0 +1,117 @@
+#include <lrvb/query/influence.hpp>
+
+#include <Eigen/Cholesky>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lrvb {
+
+namespace {
+
+std::vector<Index> free_ones(const Posterior& posterior, const std::vector<std::string>& names) {
+    std::vector<Index> asked;
+    if (!names.empty()) {
+        asked = posterior.select(names);
+    } else {
+        for (std::size_t v = 0; v < posterior.variables.size(); ++v) {
+            const VariableMeaning& meaning = posterior.variables[v].meaning;
+            if (meaning.is_parameter && !meaning.is_local) asked.push_back(static_cast<Index>(v));
+        }
+    }
+    const Vector sds = posterior.sds(asked);
+    std::vector<Index> free;
+    for (std::size_t v = 0; v < asked.size(); ++v) {
+        if (sds[static_cast<Index>(v)] > 0.0) free.push_back(asked[v]);
+    }
+    return free;
+}
+
+// R with |Rᵀδ|² = δᵀ C⁻¹ δ for every δ that C allows; directions without variance (weights add up to one) have no
+// distance. By C = Pᵀ L D Lᵀ P with pivots: those that are nothing but rounding come last, and change nothing before.
+Matrix root_of_inverse(const Matrix& covariance) {
+    constexpr double kRounding = 1e-10;  // of a correlation matrix
+    const Vector inverse = covariance.diagonal().cwiseSqrt().cwiseInverse();
+    const Eigen::LDLT<Matrix> ldlt(inverse.asDiagonal() * covariance * inverse.asDiagonal());
+    const Vector pivots = ldlt.vectorD();
+    Matrix root = Matrix::Zero(inverse.size(), inverse.size());
+    for (Index i = 0; i < inverse.size(); ++i) {
+        if (pivots[i] > kRounding) root(i, i) = 1.0 / std::sqrt(pivots[i]);
+    }
+    ldlt.matrixU().solveInPlace(root);
+    return inverse.asDiagonal() * Matrix(ldlt.transpositionsP().transpose() * root);
+}
+
+}  // namespace
+
+RowInfluence::RowInfluence(const FittedModel& fitted, const std::vector<std::string>& names)
+    : fitted_(fitted),
+      variables_(free_ones(fitted.posterior(), names)),
+      functionals_(fitted.functionals(variables_)),
+      sds_(fitted.posterior().sds(variables_)) {
+    static_cast<void>(fitted.row_model());
+    if (variables_.empty()) return;
+    const SparseMatrix centring = fitted.centring(variables_);
+    const SparseMatrix weights = functionals_.resolve(fitted.model().layout()).weights;
+    const Functionals centred(SparseMatrix(weights * SparseMatrix(centring.transpose())));
+    root_ = centring.transpose() * root_of_inverse(fitted.response().covariance(centred));
+}
+
+void RowInfluence::each(const std::function<void(const Case&)>& visit) const {
+    fitted_.response().case_weights(functionals_, [&](const RowAnswers& rows) {
+        const Matrix change = changes(rows);
+        const Matrix shift = shifts(change);
+        const Vector distance = distances(change);
+        for (Index i = 0; i < change.rows(); ++i) {
+            visit({rows.first + i, rows.inputs.row(i), distance[i], shift.row(i)});
+        }
+    });
+}
+
+std::vector<RowInfluence::Case> RowInfluence::most_influential(Index count) const {
+    MostInfluential most(count);
+    fitted_.response().case_weights(functionals_, [&](const RowAnswers& rows) {
+        const Matrix change = changes(rows);
+        const Vector distance = distances(change);
+        for (Index i = 0; i < change.rows(); ++i) {
+            if (!most.wants(distance[i])) continue;
+            most.add({rows.first + i, rows.inputs.row(i), distance[i], shifts(change.row(i)).row(0)});
+        }
+    });
+    return most.take();
+}
+
+RowInfluence::Case RowInfluence::refitted(const Case& one) const {
+    const Posterior& before = fitted_.posterior();
+    const Posterior after = fitted_.refit({one.row, {}});
+    Matrix change(1, static_cast<Index>(variables_.size()));
+    for (std::size_t v = 0; v < variables_.size(); ++v) {
+        const auto at = static_cast<std::size_t>(variables_[v]);
+        change(0, static_cast<Index>(v)) = after.variables[at].mean - before.variables[at].mean;
+    }
+    return {one.row, one.inputs, distances(change)[0], shifts(change).row(0)};
+}
+
+void MostInfluential::add(const RowInfluence::Case& one) {
+    const auto further = [](const RowInfluence::Case& a, const RowInfluence::Case& b) {
+        return a.distance != b.distance ? a.distance > b.distance : a.row < b.row;
+    };
+    if (!wants(one.distance)) return;
+    kept_.insert(std::upper_bound(kept_.begin(), kept_.end(), one, further), one);
+    if (static_cast<Index>(kept_.size()) > count_) kept_.pop_back();
+}
+
+Matrix RowInfluence::changes(const RowAnswers& case_weights) {
+    return -(case_weights.weights.asDiagonal() * case_weights.answers);
+}
+
+Matrix RowInfluence::shifts(const Matrix& changes) const {
+    return changes * sds_.cwiseInverse().asDiagonal();
+}
+
+Vector RowInfluence::distances(const Matrix& changes) const {
+    if (variables_.empty()) return Vector::Zero(changes.rows());
+    return (changes * root_).rowwise().norm();
+}
+
+}  // namespace lrvb
