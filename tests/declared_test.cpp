@@ -627,7 +627,7 @@ void answer_within(const std::string& path, double megabytes) {
     std::exit(answered && peak < megabytes ? 0 : 1);
 }
 
-// Measured: 345 MB, of which the document is the larger part; a covariance matrix would be 80 GB.
+// Measured: 340 MB; a covariance matrix would be 80 GB.
 TEST_F(LargeFit, AHundredThousandVariablesAreReadAndAskedInUnder450Megabytes) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(answer_within(path, 450.0), ::testing::ExitedWithCode(0), "answered");
