@@ -39,7 +39,7 @@ std::string flat_direction(const FittedModel& fitted) {
     if (most < 0) return {};
     return fmt::format(
         "the bound is nearly flat along a direction that moves {} (smallest eigenvalue of I - L'HL {:.1e}): the data "
-        "say little about it; use fewer components or columns, or a stronger prior",
+        "say little about it; use a smaller model, or a stronger prior",
         fitted.posterior().statistics[static_cast<std::size_t>(most)], flattest.curvature);
 }
 

@@ -124,10 +124,13 @@ void LineFile::commit() {
 }
 
 std::string headline(const FitFile& fit) {
-    std::string text = fmt::format("{} rows, ", fit.data.rows);
+    std::string text;
+    if (fit.data.rows > 0) text += fmt::format("{} rows, ", fit.data.rows);
     if (const std::string own = fit.model->headline(); !own.empty()) text += own + ", ";
-    text += fmt::format("{} pass{}, bound {:.4f}, ", fit.outcome.passes, fit.outcome.passes == 1 ? "" : "es",
-                        fit.outcome.bound);
+    if (fit.outcome.passes > 0) {
+        text += fmt::format("{} pass{}, ", fit.outcome.passes, fit.outcome.passes == 1 ? "" : "es");
+    }
+    text += fmt::format("bound {:.4f}, ", fit.outcome.bound);
     if (!fit.converged()) return text + fmt::format("NOT converged ({})", to_string(fit.outcome.termination));
     return text + fmt::format("converged (last step {:.1e} posterior sds)", fit.outcome.step);
 }

@@ -42,7 +42,7 @@ int run_program(int argc, char** argv) {
     } catch (const MissingValue& error) {
         fmt::print(stderr, "lrvb: {} with --drop-missing\n", error.what());
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "lrvb: there is not enough memory for this: use fewer columns or components\n");
+        fmt::print(stderr, "lrvb: there is not enough memory for this: use a smaller model, or fewer columns\n");
     } catch (const std::exception& error) {
         fmt::print(stderr, "lrvb: {}\n", error.what());
     }

@@ -14,10 +14,15 @@ std::vector<Index> free_ones(const Posterior& posterior, const std::vector<std::
     if (!names.empty()) {
         asked = posterior.select(names);
     } else {
-        for (std::size_t v = 0; v < posterior.variables.size(); ++v) {
-            const VariableMeaning& meaning = posterior.variables[v].meaning;
-            if (meaning.is_parameter && !meaning.is_local) asked.push_back(static_cast<Index>(v));
-        }
+        // Of a large model the globals; where there are none, what there is.
+        const auto add = [&](bool local) {
+            for (std::size_t v = 0; v < posterior.variables.size(); ++v) {
+                const VariableMeaning& meaning = posterior.variables[v].meaning;
+                if (meaning.is_parameter && meaning.is_local == local) asked.push_back(static_cast<Index>(v));
+            }
+        };
+        add(false);
+        if (asked.empty()) add(true);
     }
     const Vector sds = posterior.sds(asked);
     std::vector<Index> free;

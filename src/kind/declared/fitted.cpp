@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace lrvb {
 
@@ -103,6 +104,10 @@ Posterior declared_posterior(const MultilinearModel& model, const Optimum& optim
             if (is_gamma && is_positive) {  // the interval is that of its logarithm
                 posterior.variables.push_back(transformed_variable(meaning, mean, {{at, 1.0}}, Transform::exponential,
                                                                    posterior.mean[at + 1], {{at + 1, 1.0}}));
+            } else if (meaning.role == Role::weight && mean > 0.0 && mean < 1.0) {  // of a label: within (0, 1)
+                posterior.variables.push_back(transformed_variable(meaning, mean, {{at, 1.0}}, Transform::logistic,
+                                                                   std::log(mean / (1.0 - mean)),
+                                                                   {{at, 1.0 / (mean * (1.0 - mean))}}));
             } else {
                 posterior.variables.push_back(is_positive ? positive_variable(meaning, mean, {{at, 1.0}})
                                                           : unbounded_variable(meaning, mean, {{at, 1.0}}));
