@@ -3,6 +3,7 @@
 
 #include "data_files.hpp"
 #include "grouped_model.hpp"
+#include "memory.hpp"
 #include "support.hpp"
 
 #include <lrvb/check/check.hpp>
@@ -546,24 +547,6 @@ TEST(LargeDeclared, ADamagedHessianIsRefusedInASentence) {
     EXPECT_EQ(refusal("\"marginals\":{\"sd\":", "\"marginals\":{\"ds\":"), damage("posterior.marginals has no sds"));
 }
 
-// Under a sanitizer memory is not the program's own.
-#if defined(__SANITIZE_ADDRESS__)
-#define LRVB_MEMORY_IS_NOT_OURS
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define LRVB_MEMORY_IS_NOT_OURS
-#endif
-#endif
-
-double peak_megabytes() {
-    std::ifstream status("/proc/self/status");
-    for (std::string word; status >> word;) {
-        double kilobytes = 0.0;
-        if (word == "VmHWM:" && status >> kilobytes) return kilobytes / 1024.0;
-    }
-    return std::numeric_limits<double>::infinity();
-}
-
 // 100,000 groups of ten rows, fitted, saved and read back: what a model of 1e5 variables must answer.
 class LargeFit : public ::testing::Test {
   protected:
@@ -622,7 +605,7 @@ void answer_within(const std::string& path, double megabytes) {
     const std::vector<Index> chosen = posterior.select({"mu", "tau_group", "tau", "effect[1]", "effect[100000]"});
     const bool answered = posterior.covariance_of(chosen, Method::linear_response).allFinite() &&
                           posterior.summary(all_of(posterior), 0.9).size() == 100005;
-    const double peak = peak_megabytes();
+    const double peak = test::peak_megabytes();
     fmt::print(stderr, "{}, peak memory {:.0f} MB\n", answered ? "answered" : "failed", peak);
     std::exit(answered && peak < megabytes ? 0 : 1);
 }

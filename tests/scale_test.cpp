@@ -1,6 +1,7 @@
 // The size the library is made for: 100,000 groups and 1,000,000 rows.
 
 #include "grouped_model.hpp"
+#include "memory.hpp"
 #include "support.hpp"
 
 #include <lrvb/testing/response_battery.hpp>
@@ -49,25 +50,7 @@ TEST(Scale, AHundredThousandGroupsAndAMillionRowsAreAnsweredRight) {
 
 // What README says of `bench/scale`: fit, factor, all marginal sds. Under a sanitizer, whose shadow and quarantine
 // count too, memory is not the program's own, and there is nothing to be said about it: the test is not there.
-#if defined(__SANITIZE_ADDRESS__)
-#define LRVB_MEMORY_IS_NOT_OURS
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define LRVB_MEMORY_IS_NOT_OURS
-#endif
-#endif
-
 #ifndef LRVB_MEMORY_IS_NOT_OURS
-// Since the process began; the resource usage of an exec'd process would count what forked it, too.
-double peak_megabytes() {
-    std::ifstream status("/proc/self/status");
-    for (std::string word; status >> word;) {
-        double kilobytes = 0.0;
-        if (word == "VmHWM:" && status >> kilobytes) return kilobytes / 1024.0;
-    }
-    return std::numeric_limits<double>::infinity();
-}
-
 void answer_within(double megabytes) {
     const bench::GroupedData data = bench::simulate_groups(100000, 10, 2024);
     const bench::Grouped grouped = bench::grouped_model(data);
@@ -75,7 +58,7 @@ void answer_within(double megabytes) {
     const LinearResponse response(grouped.model, optimum);
     const bool answered = optimum.converged() && response.marginal_sds().allFinite() &&
                           response.covariance({grouped.mu, log(grouped.tau_group), log(grouped.tau)}).allFinite();
-    const double peak = peak_megabytes();
+    const double peak = test::peak_megabytes();
     fmt::print(stderr, "{}, peak memory {:.0f} MB\n", answered ? "answered" : "failed", peak);
     std::exit(answered && peak < megabytes ? 0 : 1);
 }
