@@ -547,6 +547,22 @@ TEST(LargeDeclared, ADamagedHessianIsRefusedInASentence) {
     EXPECT_EQ(refusal("\"marginals\":{\"sd\":", "\"marginals\":{\"ds\":"), damage("posterior.marginals has no sds"));
 }
 
+// An MvNormal "a" has the entries a[1] and a[2].
+TEST(DeclaredModel, TwoVariablesOfOneNameAreRefused) {
+    ModelBuilder builder;
+    const auto a = builder.add("a", mv_normal(Vector::Zero(2), Matrix(Matrix::Identity(2, 2))));
+    const auto b = builder.add("a[1]", normal(0.0, 1.0));
+    builder.observe(1.0, normal(a[0] + b, 1.0));
+    const auto model = std::make_shared<const MultilinearModel>(builder.build());
+    try {
+        fitted_model(model, fit(*model));
+        FAIL() << "not refused";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_EQ(std::string(error.what()),
+                  "two variables of the model would be reported as 'a[1]': rename one of them");
+    }
+}
+
 // 100,000 groups of ten rows, fitted, saved and read back: what a model of 1e5 variables must answer.
 class LargeFit : public ::testing::Test {
   protected:

@@ -8,6 +8,20 @@
 
 namespace lrvb::detail {
 
+/// Text that a file may have had a part in, with what a terminal would obey written out.
+inline std::string on_one_line(std::string_view text) {
+    std::string result;
+    for (const char c : text) {
+        const unsigned char byte = static_cast<unsigned char>(c);
+        if (byte >= 0x20 && byte != 0x7F) {
+            result += c;
+        } else {
+            result += fmt::format("\\x{:02x}", byte);
+        }
+    }
+    return result;
+}
+
 /// Text from a file on one line and not too long, whatever the file holds.
 inline std::string printable(std::string_view text) {
     constexpr std::size_t longest = 40;
@@ -17,15 +31,7 @@ inline std::string printable(std::string_view text) {
         // Not within a UTF-8 character, whose later bytes are 10xxxxxx.
         while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) --length;
     }
-    std::string result;
-    for (const char c : text.substr(0, length)) {
-        const unsigned char byte = static_cast<unsigned char>(c);
-        if (byte >= 0x20 && byte != 0x7F) {
-            result += c;
-        } else {
-            result += fmt::format("\\x{:02x}", byte);
-        }
-    }
+    std::string result = on_one_line(text.substr(0, length));
     if (length < text.size()) result += "…";
     return result;
 }

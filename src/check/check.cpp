@@ -210,8 +210,8 @@ void compare(const Posterior& posterior, Check& check) {
     if (check.method == CheckMethod::importance) judge_importance(check);
     if (check.method == CheckMethod::metropolis) judge_metropolis(check);
     if (check.exchanged > kManyExchanged) {
-        check.trust += fmt::format("; {:.0f}% of the proposals, with components exchanged, were left out",
-                                   100.0 * check.exchanged);
+        check.trust +=
+            fmt::format("; {:.0f}% of the proposals, with labels exchanged, were left out", 100.0 * check.exchanged);
     }
     // Φ⁻¹(1 − 0.025/n).
     const double z = detail::central_quantile(1.0 - 0.05 / static_cast<double>(std::max<std::size_t>(free, 1)));

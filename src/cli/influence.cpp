@@ -13,7 +13,7 @@ class InfluenceCommand {
   public:
     explicit InfluenceCommand(const Settings& settings)
         : settings_(settings),
-          fitted_(restore(read_fit(settings.text("FIT")), settings.text("DATA"), threads_of(settings))),
+          fitted_(restored(settings)),
           influence_(*fitted_, settings.list("variables")),
           top_(settings.whole("top", 20)) {
         if (influence_.variables().empty()) {

@@ -14,8 +14,7 @@ namespace {
 int show_leverage(const Settings& settings) {
     const std::string output = settings.text("output", "-");
     require_other_file(output, {settings.text("FIT"), settings.text("DATA")});
-    const std::unique_ptr<FittedModel> fitted =
-        restore(read_fit(settings.text("FIT")), settings.text("DATA"), threads_of(settings));
+    const std::unique_ptr<FittedModel> fitted = restored(settings);
     const Posterior& posterior = fitted->posterior();
     const std::vector<Index> chosen = posterior.select(settings.list("variables"));
     const std::vector<std::string> inputs = fitted->inputs();

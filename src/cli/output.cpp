@@ -1,5 +1,7 @@
 #include "cli/output.hpp"
 
+#include "base/messages.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -123,10 +125,19 @@ void LineFile::commit() {
     file_.commit();
 }
 
+std::unique_ptr<FittedModel> restored(const Settings& settings) {
+    const std::string path = settings.text("FIT");
+    try {
+        return restore(read_fit(path), settings.text("DATA"), threads_of(settings));
+    } catch (const NotAnOptimum& error) {
+        throw std::runtime_error(fmt::format("{}: {}", path, error.what()));
+    }
+}
+
 std::string headline(const FitFile& fit) {
     std::string text;
-    if (fit.data.rows > 0) text += fmt::format("{} rows, ", fit.data.rows);
-    if (const std::string own = fit.model->headline(); !own.empty()) text += own + ", ";
+    if (fit.data.rows > 0) text += fmt::format("{} row{}, ", fit.data.rows, fit.data.rows == 1 ? "" : "s");
+    if (const std::string own = fit.model->headline(); !own.empty()) text += detail::on_one_line(own) + ", ";
     if (fit.outcome.passes > 0) {
         text += fmt::format("{} pass{}, ", fit.outcome.passes, fit.outcome.passes == 1 ? "" : "es");
     }
@@ -193,9 +204,11 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
     std::string text = headline(fit) + "\n";
     if (fit.correction) {
         text += fmt::format("means and covariances corrected by {} draws from the exact posterior ({}, ess {:.0f})\n",
-                            fit.correction->draws, fit.correction->method, fit.correction->ess);
+                            fit.correction->draws, detail::on_one_line(fit.correction->method), fit.correction->ess);
     }
-    for (const std::string& warning : fit.warnings) text += "warning: " + warning + "\n";
+    for (const std::string& warning : fit.warnings) {
+        text += "warning: " + detail::on_one_line(warning) + "\n";
+    }
     text += "\n" + aligned(table);
     if (options.variables.empty()) text += left_out(fit.posterior, chosen.size());
     if (fit.check) {

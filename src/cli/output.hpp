@@ -3,7 +3,7 @@
 #include "base/files.hpp"
 #include "cli/options.hpp"
 
-#include <lrvb/kind/kind.hpp>
+#include <lrvb/kind/fitted_model.hpp>
 
 #include <string>
 #include <vector>
@@ -35,6 +35,9 @@ class LineFile {
     detail::AtomicFile file_;
     std::string text_;
 };
+
+/// FIT with DATA, restored; its refusals name the fit's file.
+std::unique_ptr<FittedModel> restored(const Settings& settings);
 
 /// What is said above every summary: rows, components, passes, bound, converged or not.
 std::string headline(const FitFile& fit);

@@ -21,8 +21,12 @@ std::string csv_text(const std::vector<PriorEffect>& effects) {
     return text;
 }
 
-std::string sentence(const std::vector<PriorEffect>& effects) {
-    const double largest = effects.empty() ? 0.0 : 10.0 * effects.front().weight;
+std::string sentence(const FitFile& fit, const std::vector<PriorEffect>& effects) {
+    if (fit.posterior.hyperparameters.empty()) {
+        return "The fit names no numbers of its prior, so none can be moved: declare them with names.";
+    }
+    if (effects.empty()) return "All of these variables were held fixed: no number of the prior moves them.";
+    const double largest = 10.0 * effects.front().weight;
     if (!(largest > kMatters)) {
         return fmt::format(
             "The prior hardly matters: a change of 10 % in any of its numbers moves no mean by more than {:.2g} "
@@ -55,13 +59,12 @@ int show_sensitivity(const Settings& settings) {
     const std::vector<Index> chosen = fit.posterior.select(settings.list("variables"));
     const bool has_data = settings.has("DATA");
     const std::vector<PriorEffect> effects =
-        has_data ? prior_effects(*restore(fit, settings.text("DATA"), threads_of(settings)), chosen)
-                 : prior_effects(fit, chosen);
+        has_data ? prior_effects(*restored(settings), chosen) : prior_effects(fit, chosen);
     if (!output.empty()) {
         detail::write_text(output, csv_text(effects));
         if (output == "-") return kSuccess;
     }
-    fmt::print("{}\n\n{}\n{}", sentence(effects), table_text(effects, has_data),
+    fmt::print("{}\n\n{}\n{}", sentence(fit, effects), table_text(effects, has_data),
                has_data ? "d mean is linear response, in closed form; d sd is the difference of two refits.\n"
                         : "d mean is linear response, in closed form. Give the data for what happens to the sds.\n");
     return kSuccess;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace lrvb {
 
@@ -103,7 +104,7 @@ std::optional<AnyFamily> family_of(const std::string& name, Index size) {
 // What the record knows of the variables: by their places where it lists the same ones, otherwise by their names. A
 // correction keeps derived variables among the statistics, after those of the model, which are the ones that values at
 // a draw are made of.
-void give_meaning(FitFile& fit) {
+void give_meaning(FitFile& fit, const Fields& fields) {
     std::vector<VariableMeaning> meanings = fit.model->meanings(fit);
     std::vector<PosteriorVariable>& variables = fit.posterior.variables;
     Index statistics = 0;
@@ -119,6 +120,12 @@ void give_meaning(FitFile& fit) {
     if (std::equal(variables.begin(), variables.end(), meanings.begin(), meanings.end(), is_of)) {
         for (std::size_t v = 0; v < variables.size(); ++v) variables[v].meaning = std::move(meanings[v]);
         return;
+    }
+    std::unordered_set<std::string_view> names;
+    for (const PosteriorVariable& variable : variables) {
+        if (!names.insert(variable.name).second) {
+            fields.refuse("posterior.variables", fmt::format("has {} twice", detail::shown(variable.name)));
+        }
     }
     std::unordered_map<std::string, VariableMeaning> known;
     for (VariableMeaning& meaning : meanings) {
@@ -147,6 +154,9 @@ void answer_from_parameters(FitFile& fit, const Fields& fields) {
     }
     fit.posterior.mean_field_covariance = mean_field_covariance(layout, state, statistics);
     if (!fields.has("hessian")) return;
+    if (fit.posterior.sensitivities.rows() != fit.posterior.mean.size()) {
+        fields.refuse("posterior.sensitivities", "is missing");
+    }
     fit.hessian = detail::lower_triangle_record(fields.fields("hessian"), layout.size());
     fit.posterior.covariance = response_covariance(FactoredCovariance(layout, state, *fit.hessian), statistics);
     if (!fit.posterior.marginals || fit.posterior.marginals->sd.size() == 0) {
@@ -186,7 +196,7 @@ FitFile fit_of(const Document& json, const std::string& name) {
     if (fields.has("check")) fit.check = detail::check_result(fields.fields("check"), fit.posterior);
     if (fields.has("correction")) fit.correction = detail::correction_record(fields.fields("correction"));
     answer_from_parameters(fit, fields);
-    give_meaning(fit);
+    give_meaning(fit, fields);
     return fit;
 }
 

@@ -113,6 +113,11 @@ const LinearResponse& FittedModel::response() const {
 
 Functionals FittedModel::functionals(const std::vector<Index>& variables) const {
     const Functionals::Resolved base = statistics().resolve(model().layout());
+    if (base.weights.cols() != file_.posterior.mean.size()) {
+        throw std::runtime_error(
+            fmt::format("the posterior of the fit has {} statistics, but its model {}: the file is damaged, fit again",
+                        file_.posterior.mean.size(), base.weights.cols()));
+    }
     return {SparseMatrix(base.weights * file_.posterior.gradients(variables))};
 }
 
@@ -148,8 +153,8 @@ std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threa
     return record.restore(std::move(fit), data, threads);
 }
 
-void require_fitted_data(const FitFile& fit, const std::string& name, const std::string& checksum) {
-    if (checksum == fit.data.checksum) return;
+void require_fitted_data(const FitFile& fit, const std::string& name, const std::string& checksum, Index rows) {
+    if (checksum == fit.data.checksum && rows == fit.data.rows) return;
     throw std::runtime_error(
         fmt::format("{} holds other numbers than the data of the fit ({}, {} rows): give the data that was fitted",
                     name, fit.data.name, fit.data.rows));

@@ -341,7 +341,8 @@ Posterior posterior_record(const Fields& fields) {
     if (fields.has("covariance")) {
         posterior.covariance = std::make_shared<DenseCovariance>(fields.symmetric("covariance", size));
     }
-    if (fields.has("sensitivities")) {
+    // What has a response has sensitivities; a covariance that is no matrix stands elsewhere.
+    if (fields.has("covariance") || fields.has("sensitivities")) {
         posterior.sensitivities =
             fields.matrix("sensitivities", size, static_cast<Index>(posterior.hyperparameters.size()));
     }
@@ -366,6 +367,7 @@ Posterior posterior_record(const Fields& fields) {
     if (fields.has("marginals")) {  // since 1.2
         const auto count = static_cast<Index>(posterior.variables.size());
         const Fields kept = fields.fields("marginals");
+        if (fields.has("covariance_mfvb")) fields.refuse("posterior.marginals", "stands beside the covariances");
         Posterior::Marginals marginals;
         if (kept.has("sd")) {
             marginals.sd = kept.vector("sd", count);
@@ -374,6 +376,12 @@ Posterior posterior_record(const Fields& fields) {
         if (posterior.covariance && !kept.has("sd")) kept.refuse("posterior.marginals", "has no sds");
         marginals.mean_field_sd = kept.vector("sd_mfvb", count);
         marginals.mean_field_unbounded_sd = kept.vector("unbounded_sd_mfvb", count);
+        for (const Vector* sds :
+             {&marginals.sd, &marginals.unbounded_sd, &marginals.mean_field_sd, &marginals.mean_field_unbounded_sd}) {
+            if (sds->size() > 0 && sds->minCoeff() < 0.0) {
+                fields.refuse("posterior.marginals", "holds an sd that is negative");
+            }
+        }
         posterior.marginals = std::move(marginals);
     }
     return posterior;

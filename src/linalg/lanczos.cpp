@@ -2,8 +2,6 @@
 
 #include "linalg/lapack.hpp"
 
-#include <lrvb/family/random.hpp>
-
 #include <algorithm>
 #include <cmath>
 
@@ -53,9 +51,13 @@ Ritz best_in_cycle(const Vector& start, const std::function<Vector(const Vector&
 }  // namespace
 
 Eigenpair largest_eigenpair(Index size, const std::function<Vector(const Vector&)>& times) {
-    Random random(1);
+    // Fractions of multiples of the golden ratio: no pattern that a direction could be orthogonal to.
+    constexpr double kGolden = 0.6180339887498949;
     Vector start(size);
-    for (Index i = 0; i < size; ++i) start[i] = random.normal();
+    for (Index i = 0; i < size; ++i) {
+        const double multiple = kGolden * static_cast<double>(i + 1);
+        start[i] = multiple - std::floor(multiple) - 0.5;
+    }
     start.normalize();
     for (int cycle = 1;; ++cycle) {
         Ritz best = best_in_cycle(start, times);

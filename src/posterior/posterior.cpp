@@ -22,6 +22,14 @@ namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
+void require_positions(const std::vector<Index>& chosen, std::size_t count) {
+    for (const Index at : chosen) {
+        if (at >= 0 && static_cast<std::size_t>(at) < count) continue;
+        throw std::invalid_argument(
+            fmt::format("there is no variable at position {}: the posterior has {}, counted from 0", at, count));
+    }
+}
+
 SparseMatrix columns_of(Index rows, std::size_t count, const std::function<const Gradient&(std::size_t)>& gradient) {
     std::vector<Eigen::Triplet<double>> entries;
     for (std::size_t c = 0; c < count; ++c) {
@@ -218,12 +226,14 @@ std::vector<Index> Posterior::select(const std::vector<std::string>& names) cons
 }
 
 SparseMatrix Posterior::gradients(const std::vector<Index>& chosen) const {
+    require_positions(chosen, variables.size());
     return columns_of(mean.size(), chosen.size(), [&](std::size_t c) -> const Gradient& {
         return variables[static_cast<std::size_t>(chosen[c])].gradient;
     });
 }
 
 SparseMatrix Posterior::unbounded_gradients(const std::vector<Index>& chosen) const {
+    require_positions(chosen, variables.size());
     return columns_of(mean.size(), chosen.size(), [&](std::size_t c) -> const Gradient& {
         return variables[static_cast<std::size_t>(chosen[c])].unbounded.gradient;
     });
@@ -242,6 +252,7 @@ Matrix Posterior::covariance_of(const std::vector<Index>& chosen, Method method)
 }
 
 Vector Posterior::sds(const std::vector<Index>& chosen) const {
+    require_positions(chosen, variables.size());
     if (!has_response()) return Vector::Constant(static_cast<Index>(chosen.size()), kNothing);
     return marginals ? chosen_of(marginals->sd, chosen) : sds_along(*covariance, gradients(chosen));
 }

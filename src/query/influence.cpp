@@ -1,6 +1,7 @@
 #include <lrvb/query/influence.hpp>
 
 #include <Eigen/Cholesky>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -55,7 +56,13 @@ RowInfluence::RowInfluence(const FittedModel& fitted, const std::vector<std::str
       functionals_(fitted.functionals(variables_)),
       sds_(fitted.posterior().sds(variables_)) {
     static_cast<void>(fitted.row_model());
+    static_cast<void>(fitted.response());
     if (variables_.empty()) return;
+    if (static_cast<Index>(variables_.size()) > 2 * kDenseStatistics) {
+        throw std::runtime_error(
+            fmt::format("the distance of {} variables together would take {} numbers: name some of them",
+                        variables_.size(), variables_.size() * variables_.size()));
+    }
     const SparseMatrix centring = fitted.centring(variables_);
     const SparseMatrix weights = functionals_.resolve(fitted.model().layout()).weights;
     const Functionals centred(SparseMatrix(weights * SparseMatrix(centring.transpose())));

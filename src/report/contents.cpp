@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <numeric>
 
 namespace lrvb::report {
@@ -180,8 +181,18 @@ Vector inverse_sds(const Gathered& gathered) {
 // How far the values of each input reach: its unit, whatever the data's.
 Vector reaches(const Matrix& values) {
     if (values.size() == 0) return {};
-    Vector reach = values.colwise().maxCoeff() - values.colwise().minCoeff();
-    for (double& one : reach) one = one > 0.0 && std::isfinite(one) ? one : 1.0;
+    Vector reach(values.cols());
+    for (Index i = 0; i < values.cols(); ++i) {
+        double smallest = std::numeric_limits<double>::infinity();
+        double largest = -smallest;
+        for (const double value : values.col(i)) {  // a row without that input has no number there
+            if (std::isnan(value)) continue;
+            smallest = std::min(smallest, value);
+            largest = std::max(largest, value);
+        }
+        const double span = largest - smallest;
+        reach[i] = span > 0.0 && std::isfinite(span) ? span : 1.0;
+    }
     return reach;
 }
 

@@ -9,6 +9,7 @@ namespace {
 constexpr Index kMostSensitivities = 40'000;
 constexpr Index kFewestPriors = 12;
 constexpr Index kMostCorrelated = 450;
+constexpr std::size_t kSomeLocal = 50;
 constexpr Index kMostRows = 2000;
 constexpr Index kMostRowNumbers = 120'000;
 
@@ -32,6 +33,13 @@ Selection select(const FitFile& fit, const std::vector<PriorNumber>& numbers) {
             ++local;
         } else {
             selection.variables.push_back(v);
+        }
+    }
+    if (selection.variables.empty()) {  // all are local: the first of them
+        for (Index v = 0; v < static_cast<Index>(posterior.variables.size()); ++v) {
+            if (!variable(v).meaning.is_shown || selection.variables.size() == kSomeLocal) continue;
+            selection.variables.push_back(v);
+            --local;
         }
     }
     for (Index h = 0; h < static_cast<Index>(numbers.size()); ++h) selection.priors.push_back(h);
@@ -79,7 +87,7 @@ Selection select(const FitFile& fit, const std::vector<PriorNumber>& numbers) {
 Index most_rows(const Selection& selection, Index inputs, Index columns) {
     const auto variables = static_cast<Index>(selection.variables.size());
     const Index numbers = variables * (inputs + 1) + 2 * (inputs + columns);  // the last are in double precision
-    return std::clamp<Index>(kMostRowNumbers / numbers, 1, kMostRows);
+    return std::clamp<Index>(kMostRowNumbers / std::max<Index>(1, numbers), 1, kMostRows);
 }
 
 }  // namespace lrvb::report

@@ -224,6 +224,39 @@ TEST_F(Program, FitFilesFollowThePublishedSchema) {
     EXPECT_EQ(error_of(), "fit.version is missing");
 }
 
+// Files that someone has edited: every command refuses them in a sentence, or does without what was edited.
+TEST_F(Program, EditedFitFilesAreRefusedByEveryCommandThatNeedsWhatIsWrong) {
+    lrvb("fit mixture $DATA/old_faithful.csv -c eruptions -k 2 --prior paper --quiet -o mixture.json");
+    lrvb("check mixture.json $DATA/old_faithful.csv --correct -o corrected.json");
+    lrvb("fit regression $DATA/mtcars.csv --response mpg -c wt,hp --quiet -o regression.json");
+    const auto edited = [&](const std::string& name, const std::function<void(json&)>& edit) {
+        json fit = json::parse(read_text(work() / name));
+        edit(fit);
+        write("edited.json", fit.dump());
+    };
+    const auto refused = [&](const std::string& arguments, const std::string& says) {
+        const Result result = lrvb(arguments);
+        EXPECT_EQ(result.code, 1) << arguments << ": " << result.err;
+        EXPECT_NE(result.err.find(says), std::string::npos) << arguments << ": " << result.err;
+    };
+    const std::string of_mixture = " edited.json $DATA/old_faithful.csv";
+    edited("mixture.json", [](json& fit) { fit["posterior"]["sensitivities"] = nullptr; });
+    refused("sensitivity edited.json", "posterior.sensitivities");
+    refused("report" + of_mixture, "posterior.sensitivities");
+    edited("corrected.json", [](json& fit) { fit.erase("correction"); });
+    for (const char* command : {"influence", "leverage", "report"}) refused(command + of_mixture, "statistics");
+    edited("mixture.json", [](json& fit) { fit["posterior"]["variables"][1] = fit["posterior"]["variables"][0]; });
+    refused("summary edited.json", "twice");
+    edited("mixture.json", [](json& fit) { fit["posterior"]["marginals"] = {{"sd_mfvb", {1}}}; });
+    refused("summary edited.json", "posterior.marginals");
+    edited("regression.json", [](json& fit) { fit["data"]["rows"] = std::uint64_t{1} << 53U; });
+    refused("report edited.json $DATA/mtcars.csv", "other numbers than the data of the fit");
+    edited("regression.json", [](json& fit) { fit["model"]["prior"]["intercept_variance"] = -1.0; });
+    refused("sensitivity edited.json", "model.prior");
+    edited("mixture.json", [](json& fit) { fit["warnings"] = {"\x1b[31mred"}; });
+    EXPECT_EQ(lrvb("summary edited.json").out.find('\x1b'), std::string::npos);
+}
+
 TEST_F(Program, AFitOnStandardOutputFeedsTheNextProgram) {
     fit_old_faithful();
     const Result piped = shell(

@@ -328,7 +328,7 @@ class FittedCounts final : public FittedModel {
 std::unique_ptr<FittedModel> CountsRecord::restore(FitFile fit, const Dataset& data, int threads) const {
     const DataFrame frame = data.frame(columns.to_read(fit.data.dropped > 0));
     CountData own = data_of(frame, columns, groups);
-    require_fitted_data(fit, frame.name, checksum_of(own));
+    require_fitted_data(fit, frame.name, checksum_of(own), frame.rows);
     return std::make_unique<FittedCounts>(std::move(fit), std::move(own), frame.file_rows, threads);
 }
 

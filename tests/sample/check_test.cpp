@@ -375,7 +375,7 @@ TEST(Check, ExchangedComponentsAreLeftOutAndThatIsSaid) {
     options.method = CheckMethod::metropolis;
     const Check check = check_of(FittedMixture(x, specification), options);
     EXPECT_NE(check.verdict, CheckVerdict::ok);
-    EXPECT_EQ(check.exchanged > 0.01, check.trust.find("with components exchanged, were left out") != std::string::npos)
+    EXPECT_EQ(check.exchanged > 0.01, check.trust.find("with labels exchanged, were left out") != std::string::npos)
         << check.trust;
     EXPECT_GT(check.exchanged, 0.0) << check.trust;
 }

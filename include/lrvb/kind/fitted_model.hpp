@@ -113,11 +113,12 @@ class LRVB_EXPORT FittedModel {
 };
 
 /// A fit with the data that it was made from: a path or a table in memory. A corrected fit is restored as it was before
-/// its correction, since what rows and priors do is known of the response alone. Throws std::runtime_error for a fit
-/// that did not converge, and for data that are others.
+/// its correction, and its file says so, since what rows and priors do is known of the response alone. Throws
+/// std::runtime_error for a fit that did not converge, and for data that are others.
 LRVB_EXPORT std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads = 1);
 
-/// Refuses data that hold other numbers than those of the fit.
-LRVB_EXPORT void require_fitted_data(const FitFile& fit, const std::string& name, const std::string& checksum);
+/// Refuses data that hold other numbers than those of the fit, or another number of rows.
+LRVB_EXPORT void require_fitted_data(const FitFile& fit, const std::string& name, const std::string& checksum,
+                                     Index rows);
 
 }  // namespace lrvb

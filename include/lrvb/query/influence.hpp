@@ -64,7 +64,8 @@ class LRVB_EXPORT MostInfluential {
 
     /// Whether one that goes so far, later than all that were added, would be kept.
     bool wants(double distance) const {
-        return static_cast<Index>(kept_.size()) < count_ || distance > kept_.back().distance;
+        if (static_cast<Index>(kept_.size()) < count_) return true;
+        return count_ > 0 && distance > kept_.back().distance;
     }
     void add(const RowInfluence::Case& one);
     const std::vector<RowInfluence::Case>& kept() const { return kept_; }

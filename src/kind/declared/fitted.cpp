@@ -33,7 +33,9 @@ class FittedDeclared final : public FittedModel {
         : FittedModel(std::move(fit_file), {}, threads), model_(std::move(model)) {
         restore_optimum();
         static_cast<void>(response());  // which finds out whether it is an optimum of this model
-        if (file().correction) set_posterior(declared_posterior(*model_, optimum()));
+        if (!file().correction) return;
+        set_posterior(declared_posterior(*model_, optimum()));
+        file().correction.reset();
     }
 
     const Model& model() const override { return *model_; }

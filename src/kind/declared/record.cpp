@@ -1,5 +1,7 @@
 #include "kind/declared/record.hpp"
 
+#include "base/messages.hpp"
+
 #include <lrvb/kind/fitted_model.hpp>
 
 #include <fmt/format.h>
@@ -7,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <unordered_set>
 
 namespace lrvb::detail {
 
@@ -37,6 +40,14 @@ VariableMeaning named(const std::string& name) {
 DeclaredVariables::DeclaredVariables(const Layout& layout) : layout_(layout) {
     for (const VariableInfo& info : layout) groups_.insert(named(info.name).group);
     for (Index j = 0; j < layout.variable_count(); ++j) add(j);
+    std::unordered_set<std::string> names;
+    for (const Reported& one : reported_) {
+        for (const VariableMeaning& meaning : one.meanings) {
+            if (names.insert(meaning.name()).second) continue;
+            throw std::invalid_argument(fmt::format(
+                "two variables of the model would be reported as {}: rename one of them", shown(meaning.name())));
+        }
+    }
     if (static_cast<Index>(stacked_.size()) <= kDenseStatistics) return;
     std::map<std::string, Index> counts;
     for (const Reported& one : reported_) {

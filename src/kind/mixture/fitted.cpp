@@ -113,6 +113,7 @@ FittedMixture::FittedMixture(FitFile fit_file, DataRows data, int threads)
     fit.model = model_;
     fit.optimum = optimum();
     file().posterior = mixture_posterior(fit);
+    file().correction.reset();
 }
 
 Functionals FittedMixture::statistics() const {
@@ -209,7 +210,7 @@ void FittedMixture::add_overlap(std::vector<std::string>& warnings) const {
 
 std::unique_ptr<FittedModel> MixtureRecord::restore(FitFile fit, const Dataset& data, int threads) const {
     DataRows rows = data.rows({fit.data.columns, fit.data.weights.value_or(""), fit.data.dropped > 0, true});
-    require_fitted_data(fit, rows.record.name, rows.record.checksum);
+    require_fitted_data(fit, rows.record.name, rows.record.checksum, rows.record.rows);
     return std::make_unique<FittedMixture>(std::move(fit), std::move(rows), threads);
 }
 

@@ -86,6 +86,11 @@ MixturePrior read_prior(const Fields& fields, Index columns, bool full) {
         prior.shape = fields.number("shape");
         prior.rate = fields.vector("rate", columns);
     }
+    const bool positive =
+        prior.alpha > 0.0 && prior.variance.diagonal().minCoeff() > 0.0 &&
+        (full ? prior.dof > static_cast<double>(columns) - 1.0 && prior.inverse_scale.diagonal().minCoeff() > 0.0
+              : prior.shape > 0.0 && prior.rate.minCoeff() > 0.0);
+    if (!positive) fields.refuse("model.prior", "holds a number that is too small");
     return prior;
 }
 

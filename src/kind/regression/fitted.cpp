@@ -14,6 +14,17 @@ std::shared_ptr<const RegressionRecord> record_of(const FitFile& file) {
 
 }  // namespace
 
+RegressionPosterior coefficients_of(const RegressionModel& model, const Optimum& optimum) {
+    const Functionals::Resolved all = model.coefficients().resolve(model.layout());
+    RegressionPosterior result;
+    result.intercept = model.has_intercept();
+    result.centre = model.centre();
+    result.mean = all.weights.transpose() * optimum.state.mean + all.constants;
+    if (optimum.converged()) result.covariance = LinearResponse(model, optimum).covariance(model.coefficients());
+    result.noise_variance = model.noise_variance(optimum.state);
+    return result;
+}
+
 FittedRegression::FittedRegression(FitFile fit_file, std::shared_ptr<const RegressionDesign> design,
                                    std::shared_ptr<const RegressionModel> model, Optimum optimum,
                                    std::vector<Index> file_rows, int threads)
@@ -32,7 +43,14 @@ FittedRegression::FittedRegression(FitFile fit_file, std::shared_ptr<const Regre
       design_(std::move(design)),
       model_(std::make_shared<RegressionModel>(design_, record_->centred_prior())) {
     restore_optimum();
-    if (file().correction) file().posterior = regression_posterior(*model_, optimum());
+    if (!file().correction) return;
+    // As it was before its correction, predictions included.
+    auto uncorrected = std::make_shared<RegressionRecord>(*record_);
+    uncorrected->coefficients = coefficients_of(*model_, optimum());
+    record_ = uncorrected;
+    file().model = record_;
+    file().posterior = regression_posterior(*model_, optimum());
+    file().correction.reset();
 }
 
 Functionals FittedRegression::statistics() const {
@@ -117,7 +135,7 @@ std::unique_ptr<FittedModel> RegressionRecord::restore(FitFile fit, const Datase
     design->names = design_names(terms);
     design->columns = design_matrix(frame, terms);
     design->y = frame.columns.back().numbers;
-    require_fitted_data(fit, frame.name, checksum_of(*design));
+    require_fitted_data(fit, frame.name, checksum_of(*design), frame.rows);
     return std::make_unique<FittedRegression>(std::move(fit), std::move(design), frame.file_rows, threads);
 }
 

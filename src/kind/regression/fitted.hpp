@@ -6,6 +6,9 @@
 
 namespace lrvb::detail {
 
+/// What predictions need of an optimum.
+RegressionPosterior coefficients_of(const RegressionModel& model, const Optimum& optimum);
+
 /// A regression with its design.
 class FittedRegression final : public FittedModel {
   public:

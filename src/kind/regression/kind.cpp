@@ -39,17 +39,6 @@ void require_coded(const RegressionDesign& design) {
     }
 }
 
-RegressionPosterior coefficients_of(const RegressionModel& model, const Optimum& optimum) {
-    const Functionals::Resolved all = model.coefficients().resolve(model.layout());
-    RegressionPosterior result;
-    result.intercept = model.has_intercept();
-    result.centre = model.centre();
-    result.mean = all.weights.transpose() * optimum.state.mean + all.constants;
-    if (optimum.converged()) result.covariance = LinearResponse(model, optimum).covariance(model.coefficients());
-    result.noise_variance = model.noise_variance(optimum.state);
-    return result;
-}
-
 }  // namespace
 
 std::optional<std::vector<OptionInfo>> RegressionKind::options() const {

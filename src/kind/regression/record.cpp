@@ -100,6 +100,10 @@ std::shared_ptr<const RegressionRecord> RegressionRecord::read(const Fields& fie
     record->numbers.variance = prior.vector("variance", slopes);
     record->numbers.shape = prior.number("shape");
     record->numbers.rate = prior.number("rate");
+    const bool positive = record->numbers.shape > 0.0 && record->numbers.rate > 0.0 &&
+                          (!kept.intercept || record->numbers.intercept_variance > 0.0) &&
+                          (slopes == 0 || record->numbers.variance.minCoeff() > 0.0);
+    if (!positive) fields.refuse("model.prior", "holds a variance, shape or rate that is not positive");
     return record;
 }
 
