@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <stdexcept>
 
 namespace lrvb::report {
 
@@ -40,7 +41,13 @@ std::vector<Index> chosen_rows(const RowInfluence& influence, Index rows, Index 
 
 std::optional<AskedRows> asked_rows(const FittedModel& fitted, const Selection& selection) {
     if (!fitted.has_rows() || fitted.file().data.rows == 0) return std::nullopt;
-    const RowInfluence influence(fitted);
+    std::optional<RowInfluence> found;
+    try {
+        found.emplace(fitted);
+    } catch (const std::runtime_error&) {  // more parameters than rows have a distance for
+        return std::nullopt;
+    }
+    const RowInfluence& influence = *found;
     AskedRows asked;
     asked.inputs = fitted.inputs();
     const bool moves = !asked.inputs.empty();
