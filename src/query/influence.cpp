@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace lrvb {
 
@@ -59,7 +60,7 @@ RowInfluence::RowInfluence(const FittedModel& fitted, const std::vector<std::str
     static_cast<void>(fitted.response());
     if (variables_.empty()) return;
     if (static_cast<Index>(variables_.size()) > 2 * kDenseStatistics) {
-        throw std::runtime_error(
+        throw std::length_error(
             fmt::format("the distance of {} variables together would take {} numbers: name some of them",
                         variables_.size(), variables_.size() * variables_.size()));
     }

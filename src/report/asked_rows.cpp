@@ -44,7 +44,7 @@ std::optional<AskedRows> asked_rows(const FittedModel& fitted, const Selection& 
     std::optional<RowInfluence> found;
     try {
         found.emplace(fitted);
-    } catch (const std::runtime_error&) {  // more parameters than rows have a distance for
+    } catch (const std::length_error&) {  // more parameters than rows have a distance for
         return std::nullopt;
     }
     const RowInfluence& influence = *found;

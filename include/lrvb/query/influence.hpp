@@ -27,7 +27,8 @@ class LRVB_EXPORT RowInfluence {
 
     /// Of the variables of these names, as Posterior::select knows them; none: one for each parameter, since with all
     /// of them each would be counted several times. Those that are held do not move, and are left out. The fitted model
-    /// must outlive it. Throws std::runtime_error for a model without rows, NotAnOptimum for a fit without a response.
+    /// must outlive it. Throws std::runtime_error for a model without rows, NotAnOptimum for a fit without a response,
+    /// std::length_error for more variables than a distance can be taken of.
     explicit RowInfluence(const FittedModel& fitted, const std::vector<std::string>& names = {});
 
     /// Positions in the posterior; none where all of them are held.
