@@ -120,6 +120,7 @@ void leave_out(DataFrame& frame, const std::vector<bool>& is_missing) {
             continue;
         }
         std::vector<std::string> texts;
+        texts.reserve(kept.size());
         for (const Index n : kept) texts.push_back(column.levels[column.codes[static_cast<std::size_t>(n)]]);
         column = text_column(column.name, texts);  // without the levels that are gone
     }

@@ -211,8 +211,7 @@ class Run {
             const detail::Curvature shifted(structure_, layout_, result_.state.natural, expansion_->hessian, shift);
             if (shifted.failed_variable()) continue;
             const Vector natural_step = (gradient + times_hessian(shifted.respond(gradient))) / (1.0 + shift);
-            const std::optional<State> candidate =
-                state_at(layout_, result_.state, result_.state.natural + natural_step);
+            std::optional<State> candidate = state_at(layout_, result_.state, result_.state.natural + natural_step);
             if (!candidate) continue;
             const auto rises = [&](const Bound& after) { return bound_.rose_to(after); };
             if (!go_to(std::move(*candidate), candidates++ == 0, rises)) continue;

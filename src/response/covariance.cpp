@@ -37,17 +37,18 @@ void check(const Layout& layout, const State& state, const SparseMatrix& hessian
     }
 }
 
-SparseMatrix compressed(SparseMatrix matrix) {
-    matrix.makeCompressed();
-    return matrix;
+SparseMatrix compressed(const SparseMatrix& matrix) {
+    SparseMatrix result = matrix;
+    result.makeCompressed();
+    return result;
 }
 
 }  // namespace
 
 class FactoredCovariance::Implementation {
   public:
-    Implementation(Layout layout_in, State state_in, SparseMatrix hessian_in)
-        : layout(std::move(layout_in)), state(std::move(state_in)), hessian(compressed(std::move(hessian_in))) {
+    Implementation(Layout layout_in, State state_in, const SparseMatrix& hessian_in)
+        : layout(std::move(layout_in)), state(std::move(state_in)), hessian(compressed(hessian_in)) {
         check(layout, state, hessian);
     }
 
@@ -80,8 +81,8 @@ class FactoredCovariance::Implementation {
     std::unique_ptr<const detail::Curvature> curvature_;
 };
 
-FactoredCovariance::FactoredCovariance(Layout layout, State state, SparseMatrix hessian)
-    : implementation_(std::make_shared<Implementation>(std::move(layout), std::move(state), std::move(hessian))) {}
+FactoredCovariance::FactoredCovariance(Layout layout, State state, const SparseMatrix& hessian)
+    : implementation_(std::make_shared<Implementation>(std::move(layout), std::move(state), hessian)) {}
 
 const Layout& FactoredCovariance::layout() const {
     return implementation_->layout;

@@ -192,7 +192,7 @@ class Chains {
 MetropolisSample metropolis_hastings(const LogDensity& density, const NormalApproximation& proposal,
                                      const MetropolisOptions& options) {
     detail::require_at_least("metropolis_hastings", "chains", options.chains, 1);
-    detail::require_at_least("metropolis_hastings", "draws", options.draws, 25 * options.chains);
+    detail::require_at_least("metropolis_hastings", "draws", options.draws, Index{25} * options.chains);
     detail::require_at_least("metropolis_hastings", "threads", options.threads, 1);
     detail::require_size("metropolis_hastings", "mean", proposal.mean.size(), density.dimension());
     return Chains(density, proposal, options).run();

@@ -41,7 +41,7 @@ class LRVB_EXPORT FactoredCovariance {
   public:
     /// `hessian` is the lower triangle of ∇²L at the state's means. Throws std::invalid_argument for sizes that do not
     /// fit together, numbers that are not finite, and naturals outside their family's domain.
-    FactoredCovariance(Layout layout, State state, SparseMatrix hessian);
+    FactoredCovariance(Layout layout, State state, const SparseMatrix& hessian);
 
     const Layout& layout() const;
     const State& state() const;
