@@ -126,7 +126,7 @@ Vector Fields::vector_of(const Document& values, const std::string& where) const
     if (values.entries() != nullptr && values.size() > 0) refuse(where, "holds something that is no number");
     if (values.numbers() == nullptr) return {};
     const Document::Numbers& numbers = *values.numbers();
-    const Vector result = Eigen::Map<const Vector>(numbers.data(), static_cast<Index>(numbers.size()));
+    Vector result = Eigen::Map<const Vector>(numbers.data(), static_cast<Index>(numbers.size()));
     if (!result.allFinite()) refuse(where, "holds a number that is too large");
     return result;
 }
@@ -137,7 +137,8 @@ Matrix Fields::filled(const std::string& key, Index rows, Index columns,
         refuse(place(key), fmt::format("has {} rows, not {}", length(key), rows));
     }
     const Document::List none;
-    const Document::List& content = rows == 0 ? none : at(key).entries() == nullptr ? none : *at(key).entries();
+    const Document::List* entries = rows == 0 ? nullptr : at(key).entries();
+    const Document::List& content = entries == nullptr ? none : *entries;
     if (static_cast<Index>(content.size()) != rows) refuse(place(key), "is no list of lists of numbers");
     Index row = 0;
     for (const Document& entry : content) {

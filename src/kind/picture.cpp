@@ -11,7 +11,6 @@ namespace lrvb {
 
 namespace {
 
-using detail::Axis;
 using detail::axis;
 using detail::Histogram;
 using detail::histogram_axis;

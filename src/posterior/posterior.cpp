@@ -59,8 +59,8 @@ Vector inverse_of_half(const Vector& half, Index size) {
 // What the linear response answers, where there are too many statistics for a matrix.
 class ResponseCovariance final : public Covariance {
   public:
-    ResponseCovariance(FactoredCovariance factored, SparseMatrix statistics)
-        : factored_(std::move(factored)), statistics_(std::move(statistics)) {}
+    ResponseCovariance(FactoredCovariance factored, const SparseMatrix& statistics)
+        : factored_(std::move(factored)), statistics_(statistics) {}
 
     Index size() const override { return statistics_.cols(); }
     Matrix between(const SparseMatrix& left, const SparseMatrix& right) const override {

@@ -39,7 +39,7 @@ class LRVB_EXPORT DenseCovariance final : public Covariance {
 /// Symmetric, both triangles.
 class LRVB_EXPORT SparseCovariance final : public Covariance {
   public:
-    explicit SparseCovariance(SparseMatrix matrix) : matrix_(std::move(matrix)) {}
+    explicit SparseCovariance(const SparseMatrix& matrix) : matrix_(matrix) {}
 
     Index size() const override { return matrix_.rows(); }
     Matrix between(const SparseMatrix& left, const SparseMatrix& right) const override;
