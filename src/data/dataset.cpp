@@ -25,12 +25,17 @@ struct Opened {
     std::shared_ptr<RowSource> source;
     std::vector<std::string> names;
     const CsvSource* csv = nullptr;
+    Index rows = 0;  // where that is known before they are read
 };
 
 // Numbers that are kept for as long as they are few enough.
 class Cache {
   public:
-    Cache(std::size_t bytes, bool wanted) : most_(bytes / sizeof(double)), is_kept_(wanted) {}
+    /// `expected` numbers, where that is known: then there is no need to find out that they are too many.
+    Cache(std::size_t bytes, std::size_t expected, bool wanted)
+        : most_(bytes / sizeof(double)), is_kept_(wanted && expected <= most_) {
+        if (is_kept_) numbers_.reserve(expected);
+    }
 
     bool is_kept() const { return is_kept_; }
 
@@ -91,6 +96,7 @@ Opened open(const std::string& path, const std::vector<std::string>& columns, co
         auto source = std::make_shared<NpySource>(path, columns);
         opened.names = columns;
         for (Index i = 1; i <= source->columns() && columns.empty(); ++i) opened.names.push_back(fmt::format("{}", i));
+        opened.rows = source->rows();
         opened.source = std::move(source);
         return opened;
     }
@@ -363,7 +369,7 @@ DataRows Dataset::rows(const RowSelection& selection) const {
     }
 
     const Index width = opened.source->columns();
-    Cache cache(options_.memory, opened.source->resident() == nullptr);
+    Cache cache(options_.memory, static_cast<std::size_t>(opened.rows * width), opened.source->resident() == nullptr);
     std::vector<double> chunk(static_cast<std::size_t>(kChunk * width));
     Checksum checksum;
     if (selection.summarise) {
