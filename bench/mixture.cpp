@@ -4,7 +4,7 @@
 //   fit        passes over all rows, and the whole fit with its covariance in units of one pass
 //   response   share of the covariance in the fit
 //   threads    one pass by one thread over one by two
-//   growth     fit time per row, from 1e4 rows to the largest size, from a memory-mapped file, and from a CSV file up
+//   growth     fit time per row, from 1e4 rows to the largest size, from a NumPy file, and from a CSV file up
 //   to
 //              1e7 rows
 //   sklearn    the fit over ONE iteration of scikit-learn's BayesianGaussianMixture on the same rows, where
@@ -49,7 +49,7 @@ double best_seconds(int times, Work work) {
     return best;
 }
 
-// Memory of the program's own; pages of a mapped file are the system's to take back.
+// Memory of the program's own; what the system keeps of a file is its own to take back.
 double own_megabytes() {
     std::ifstream status("/proc/self/status");
     for (std::string line; std::getline(status, line);) {
@@ -185,7 +185,7 @@ Growth grown(const std::shared_ptr<lrvb::RowSource>& source, Index rows) {
 
 void print_growth(Index largest, const std::string& directory) {
     constexpr Index kLargestCsv = 10000000;
-    std::vector<Growth> mapped;
+    std::vector<Growth> numpy;
     std::vector<Growth> parsed;
     for (Index rows = 10000; rows <= largest; rows *= 10) {
         const std::string path = fmt::format("{}/lrvb_growth_{}", directory, rows);
@@ -194,7 +194,7 @@ void print_growth(Index largest, const std::string& directory) {
             lrvb::write_npy(path + ".npy", rows, 1, x.data());
             if (rows <= kLargestCsv) write_csv(path + ".csv", x);
         }
-        mapped.push_back(grown(std::make_shared<lrvb::NpySource>(path + ".npy"), rows));
+        numpy.push_back(grown(std::make_shared<lrvb::NpySource>(path + ".npy"), rows));
         std::filesystem::remove(path + ".npy");
         if (rows > kLargestCsv) continue;
         parsed.push_back(grown(std::make_shared<lrvb::CsvSource>(path + ".csv"), rows));
@@ -203,14 +203,14 @@ void print_growth(Index largest, const std::string& directory) {
     const auto print = [&](const char* what, const std::vector<Growth>& lines) {
         for (const Growth& line : lines) {
             fmt::print("{:>14} {:>10} {:>7} {:>9.2f} {:>8.0f}\n", what, line.rows, line.passes,
-                       line.seconds_per_row / mapped.back().seconds_per_row, line.megabytes);
+                       line.seconds_per_row / numpy.back().seconds_per_row, line.megabytes);
         }
     };
     fmt::print(
-        "\ngrowth: one column, K = 3; fit time per row over that of the largest memory-mapped file; memory of the "
+        "\ngrowth: one column, K = 3; fit time per row over that of the largest NumPy file; memory of the "
         "program's own\n\n{:>14} {:>10} {:>7} {:>9} {:>8}\n",
         "source", "rows", "passes", "per row", "MB");
-    print("memory-mapped", mapped);
+    print("NumPy", numpy);
     print("CSV", parsed);
 }
 

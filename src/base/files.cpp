@@ -1,9 +1,10 @@
 #include "base/files.hpp"
 
+#include "base/unfinished.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -12,7 +13,8 @@
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
-#include <sys/mman.h>
+#include <string_view>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -55,6 +57,14 @@ FileDescriptor duplicate_of(int standard_stream, const std::string& name) {
     return FileDescriptor(copy);
 }
 
+constexpr std::size_t kPipeBlock = std::size_t{1} << 20;
+
+std::string in_words(std::size_t bytes) {
+    constexpr std::size_t kilo = 1024;
+    if (bytes % (kilo * kilo) == 0) return fmt::format("{} MB", bytes / (kilo * kilo));
+    return fmt::format("{} bytes", bytes);
+}
+
 }  // namespace
 
 FileDescriptor::~FileDescriptor() {
@@ -77,33 +87,26 @@ FileDescriptor FileDescriptor::open(const std::string& path) {
     return file;
 }
 
-ByteStream::ByteStream(const std::string& path)
+void refuse_long_pipe(const std::string& name, std::size_t kept) {
+    throw std::runtime_error(
+        fmt::format("{}: is a pipe, which cannot be read twice, and holds more than the {} that may be kept of it in "
+                    "memory: save it to a file and give that, or allow more (--memory)",
+                    name, in_words(kept)));
+}
+
+ByteStream::ByteStream(const std::string& path, std::size_t kept)
     : name_(path == "-" ? "standard input" : path),
-      file_(path == "-" ? duplicate_of(STDIN_FILENO, "standard input") : FileDescriptor::open(path)) {
+      file_(path == "-" ? duplicate_of(STDIN_FILENO, "standard input") : FileDescriptor::open(path)),
+      kept_(kept) {
     const off_t start = ::lseek(file_.number(), 0, SEEK_CUR);
-    if (start >= 0) {
-        start_ = static_cast<std::size_t>(start);
-        return;
-    }
-    in_memory_ = true;
-    constexpr std::size_t block = std::size_t{1} << 20;
-    for (std::size_t size = 0;;) {
-        memory_.resize(size + block);
-        const std::size_t count =
-            uninterrupted(name_, "read", [&] { return ::read(file_.number(), memory_.data() + size, block); });
-        size += count;
-        if (count == 0) {
-            memory_.resize(size);
-            return;
-        }
-    }
+    is_pipe_ = start < 0;
+    if (!is_pipe_) start_ = static_cast<std::size_t>(start);
 }
 
 std::size_t ByteStream::read(char* bytes, std::size_t capacity) {
     std::size_t count = 0;
-    if (in_memory_) {
-        count = std::min(capacity, memory_.size() - std::min(position_, memory_.size()));
-        if (count > 0) std::memcpy(bytes, memory_.data() + position_, count);
+    if (is_pipe_) {
+        count = read_pipe(bytes, capacity);
     } else {
         const off_t place = static_cast<off_t>(start_ + position_);
         count = uninterrupted(name_, "read", [&] { return ::pread(file_.number(), bytes, capacity, place); });
@@ -112,42 +115,80 @@ std::size_t ByteStream::read(char* bytes, std::size_t capacity) {
     return count;
 }
 
-MappedFile::MappedFile(const std::string& path) {
-    const FileDescriptor file = FileDescriptor::open(path);
-    const struct stat status = status_of(file, path);
+void ByteStream::seek(std::size_t position) {
+    if (position != position_ && !can_go_back()) {
+        throw std::runtime_error(fmt::format("{}: can be read only once: save it to a file, and give that", name_));
+    }
+    position_ = position;
+}
+
+std::size_t ByteStream::read_pipe(char* bytes, std::size_t capacity) {
+    if (position_ < passed_) {
+        const std::vector<char>& block = blocks_[position_ / kPipeBlock];
+        const std::size_t at = position_ % kPipeBlock;
+        const std::size_t count = std::min(capacity, block.size() - at);
+        std::memcpy(bytes, block.data() + at, count);
+        return count;
+    }
+    const std::size_t count = uninterrupted(name_, "read", [&] { return ::read(file_.number(), bytes, capacity); });
+    if (kept_ > 0) keep(bytes, count);
+    passed_ += count;
+    return count;
+}
+
+void ByteStream::keep(const char* bytes, std::size_t size) {
+    if (size > kept_ - passed_) refuse_long_pipe(name_, kept_);
+    while (size > 0) {
+        if (blocks_.empty() || blocks_.back().size() == kPipeBlock) blocks_.emplace_back().reserve(kPipeBlock);
+        std::vector<char>& block = blocks_.back();
+        const std::size_t count = std::min(size, kPipeBlock - block.size());
+        block.insert(block.end(), bytes, bytes + count);
+        bytes += count;
+        size -= count;
+    }
+}
+
+PlacedFile::PlacedFile(const std::string& path) : name_(path), file_(FileDescriptor::open(path)) {
+    const struct stat status = status_of(file_, path);
     if (!S_ISREG(status.st_mode)) {
         throw std::runtime_error(
-            fmt::format("{}: is not a regular file, so it cannot be mapped: save it to disk first", path));
+            fmt::format("{}: is not a regular file, so it cannot be read more than once: save it to disk first", path));
     }
     size_ = static_cast<std::size_t>(status.st_size);
-    if (size_ == 0) return;  // which mmap refuses
-    void* const address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.number(), 0);
-    if (address == MAP_FAILED) refuse(path, "map the file");
-    data_ = static_cast<char*>(address);
 }
 
-MappedFile::~MappedFile() {
-    if (data_ != nullptr) ::munmap(data_, size_);
+void PlacedFile::read(std::size_t place, void* bytes, std::size_t size) const {
+    char* next = static_cast<char*>(bytes);
+    while (size > 0) {
+        const std::size_t count = uninterrupted(
+            name_, "read", [&] { return ::pread(file_.number(), next, size, static_cast<off_t>(place)); });
+        if (count == 0) {
+            throw std::runtime_error(fmt::format(
+                "{}: ends at byte {}, but had {} when it was opened: let nothing change the file while it is read",
+                name_, status_of(file_, name_).st_size, size_));
+        }
+        next += count;
+        place += count;
+        size -= count;
+    }
 }
 
-void MappedFile::release(std::size_t begin, std::size_t end) const {
-    const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    const std::size_t first = begin / page * page;
-    const std::size_t last = end / page * page;
-    // Only advice: nothing depends on its being taken.
-    if (first < last) ::madvise(data_ + first, last - first, MADV_DONTNEED);
-}
-
-std::string read_all(ByteStream& stream) {
+std::string read_json(ByteStream& stream) {
     constexpr std::size_t block = std::size_t{1} << 16;
+    constexpr std::size_t longest = std::size_t{1} << 30;
     std::string text;
     for (std::size_t size = 0;;) {
         text.resize(size + block);
         const std::size_t count = stream.read(text.data() + size, block);
         size += count;
-        if (count == 0) {
+        // Behind spaces and a byte order mark.
+        const std::size_t first = std::string_view(text).substr(0, size).find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+        if (count == 0 || (first < size && text[first] != '{')) {
             text.resize(size);
             return text;
+        }
+        if (size > longest) {
+            throw std::runtime_error(fmt::format("{}: is longer than any fit file: check the path", stream.name()));
         }
     }
 }
@@ -180,12 +221,14 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), file_(-1) {
         const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr), &std::free);
         if (resolved) path_ = resolved.get();
     }
-    static std::atomic<unsigned> counter = 0;
+    remove_abandoned_files(path_);
     do {
-        temporary_ = fmt::format("{}.{}.{}.tmp", path_, ::getpid(), counter++);
+        temporary_ = unfinished_name(path_);
+        unfinished_.emplace(temporary_);  // before it is there, so that no signal finds it unknown
         file_ = FileDescriptor(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     } while (file_.number() < 0 && errno == EEXIST);
     if (file_.number() < 0) refuse(path_, "write the file");
+    ::flock(file_.number(), LOCK_EX | LOCK_NB);  // for remove_abandoned_files; where there are no locks it goes without
     // Who could read the old file can read the new one, and nobody else.
     if (exists) ::fchmod(file_.number(), status.st_mode & 07777U);
 }

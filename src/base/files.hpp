@@ -1,6 +1,9 @@
 #pragma once
 
+#include "base/unfinished.hpp"
+
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,50 +27,68 @@ class FileDescriptor {
     int number_;
 };
 
-/// Bytes that can be read again from any place: a file, or what came through a pipe, kept in memory.
+/// Says that more came through a pipe than the `kept` bytes that may be kept of it.
+[[noreturn]] void refuse_long_pipe(const std::string& name, std::size_t kept);
+
+/// The bytes of a file, or of a pipe, read when they are asked for. A file can be read again from any place; of a pipe,
+/// which gives its bytes only once, they are kept in memory where that is asked for.
 class ByteStream {
   public:
-    /// "-" is standard input.
-    explicit ByteStream(const std::string& path);
+    /// "-" is standard input. Of a pipe, `kept` bytes at most are kept, and one that holds more is refused when that
+    /// is seen; 0 keeps nothing, for those who never go back.
+    explicit ByteStream(const std::string& path, std::size_t kept = 0);
 
     const std::string& name() const { return name_; }
 
+    /// Whether what was read can be read again.
+    bool can_go_back() const { return !is_pipe_ || kept_ > 0; }
+
+    /// What is kept of a pipe by now.
+    std::size_t kept_bytes() const { return can_go_back() ? passed_ : 0; }
+
     /// The next bytes, at most `capacity`; how many there were, 0 only at the end.
     std::size_t read(char* bytes, std::size_t capacity);
-    void seek(std::size_t position) { position_ = position; }
+    /// Only to where the stream stands, unless it can go back.
+    void seek(std::size_t position);
 
   private:
+    std::size_t read_pipe(char* bytes, std::size_t capacity);
+    void keep(const char* bytes, std::size_t size);
+
     std::string name_;
     FileDescriptor file_;
-    bool in_memory_ = false;
-    std::vector<char> memory_;
+    bool is_pipe_ = false;
+    std::size_t kept_ = 0;
+    std::vector<std::vector<char>> blocks_;  // what is kept, in blocks: none is ever copied to a larger one
+    std::size_t passed_ = 0;                 // bytes that came through the pipe
     std::size_t start_ = 0;  // where the file stood when it came to us: standard input may have been read from
     std::size_t position_ = 0;
 };
 
-/// A whole file, mapped for reading.
-class MappedFile {
+/// A regular file, of which any part can be read: nothing else is asked of memory, and a file that shrinks meanwhile is
+/// refused instead of ending the program, as one that is mapped would.
+class PlacedFile {
   public:
-    explicit MappedFile(const std::string& path);
-    ~MappedFile();
-    MappedFile(const MappedFile&) = delete;
-    MappedFile& operator=(const MappedFile&) = delete;
+    explicit PlacedFile(const std::string& path);
 
-    const char* data() const { return data_; }
+    /// In bytes, when it was opened.
     std::size_t size() const { return size_; }
 
-    /// Gives back the memory of the pages from that of `begin` up to that of `end`. They come back when read again.
-    void release(std::size_t begin, std::size_t end) const;
+    /// The bytes from `place` on, all of them.
+    void read(std::size_t place, void* bytes, std::size_t size) const;
 
   private:
-    char* data_ = nullptr;
+    std::string name_;
+    FileDescriptor file_;
     std::size_t size_ = 0;
 };
 
-/// All bytes from where the stream stands to its end.
-std::string read_all(ByteStream& stream);
+/// All bytes of a JSON file. What does not begin as an object does is not read to its end, which may never come: its
+/// beginning is enough to refuse it.
+std::string read_json(ByteStream& stream);
 
 /// A file that appears under its name when it is whole, or not at all: it is written beside its place, then renamed.
+/// What an earlier process left there, killed while it wrote the same file, is removed on the way.
 /// What is no regular file ("-" for standard output, a device, a pipe) is written to as it is.
 class AtomicFile {
   public:
@@ -82,6 +103,7 @@ class AtomicFile {
   private:
     std::string path_;
     std::string temporary_;  // empty where it is written directly
+    std::optional<UnfinishedFile> unfinished_;
     FileDescriptor file_;
     bool committed_ = false;
 };

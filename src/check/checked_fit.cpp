@@ -69,7 +69,7 @@ CheckResult read_check(const std::string& path, const FitFile& fit) {
     detail::ByteStream stream(path);
     Document document;
     try {
-        document = Document::parse(detail::read_all(stream));
+        document = Document::parse(detail::read_json(stream));
     } catch (const std::runtime_error&) {  // what is no JSON is no object either
     }
     return read_check_result(document, fit.posterior, stream.name());

@@ -82,7 +82,7 @@ int run_check(const Settings& settings) {
     options.threads = threads_of(settings);
     const FitFile fit = read_fit(settings.text("FIT"));
     const std::vector<Index> chosen = fit.posterior.select(settings.list("variables"));
-    const Check check = lrvb::check(*restore(fit, settings.text("DATA"), options.threads), fit.posterior, options);
+    const Check check = lrvb::check(*restore(fit, data_of(settings), options.threads), fit.posterior, options);
     if (!draws_path.empty()) save_draws(check, chosen, draws_path);
     if (settings.flag("correct")) write_fit(output, corrected(fit, check));
     // A file on standard output is for the next program in the pipe: nothing else belongs there.
@@ -107,6 +107,7 @@ Command check_command() {
              OptionInfo::choice("--method", {"importance", "mh"},
                                 "importance (default), or mh for Metropolis-Hastings about the mode"),
              format_option(), variables_option(), seed_option("Seed of the draws (default 1)"), threads_option(),
+             memory_option(),
              OptionInfo{"--save-draws",
                         "Write the draws to this CSV file, with lp__ and the log density log_g__ of the proposal"},
              OptionInfo::flag("--correct", "Write a fit file with the checked means and covariances to -o"),

@@ -1,10 +1,16 @@
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
+#include "cli/say.hpp"
+#include "cli/signals.hpp"
 
 #include <lrvb/check/check.hpp>
 
 #include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
 
 namespace lrvb::cli {
 
@@ -34,19 +40,36 @@ std::vector<std::string> files_read(const Kind& kind, const Settings& settings) 
     return files;
 }
 
+bool is_there(const std::string& output) {
+    std::error_code ignored;
+    return output != "-" && std::filesystem::is_regular_file(output, ignored);
+}
+
+std::string after_interruption(const std::string& output, bool keeps_old) {
+    if (output.empty()) return "interrupted before the fit converged";
+    if (keeps_old) return fmt::format("interrupted before the fit converged: {} stays as it was", output);
+    return fmt::format("interrupted before the fit converged: {} holds it as far as it came, and says so",
+                       output == "-" ? "standard output" : output);
+}
+
 int fit_kind(const Kind& kind, const Settings& settings) {
     const std::string output = settings.text("output");
     require_other_file(output, files_read(kind, settings));
-    FitRequest request{settings.text("DATA"), settings, {}, threads_of(settings), {}};
+    FitRequest request{data_of(settings), settings, {}, threads_of(settings), {}};
     request.options.seed = settings.seed();
     if (settings.has("tolerance")) request.options.tolerance = settings.number("tolerance");
     request.options.max_iterations = static_cast<int>(settings.whole("max-iterations", request.options.max_iterations));
     const CheckWish wish = wish_of(settings);
     const CheckedFit fit = [&] {
-        const Interruption interruption;
+        // Before there is a fit that could be kept, Ctrl-C ends the program: also where it waits for a pipe.
+        std::optional<Interruption> interruption;
         ProgressLine line(request.options.tolerance, settings.flag("quiet"));
-        request.on_rows = [&](Index rows) { line.set_rows(rows); };
+        request.on_rows = [&](Index rows) {
+            line.set_rows(rows);
+            if (!interruption) interruption.emplace();
+        };
         request.options.progress = [&](const Progress& progress) {
+            if (!interruption) interruption.emplace();
             line.show(progress);
             return !Interruption::asked_for();
         };
@@ -55,13 +78,19 @@ int fit_kind(const Kind& kind, const Settings& settings) {
     FitFile& file = fit.fitted->file();
     file.program = LRVB_VERSION;
     if (!file.converged()) file.warnings.insert(file.warnings.begin(), file.outcome.message);
-    if (!output.empty()) write_fit(output, file);
+    const bool cancelled = file.outcome.termination == Termination::cancelled;
+    const bool keeps_old = cancelled && is_there(output);
+    if (!output.empty() && !keeps_old) write_fit(output, file);
     // A fit on standard output is for the next program in the pipe: nothing else belongs there.
     if (!settings.flag("quiet") && output != "-") {
         show(file, !fit.check_tried && file.converged() && wish == CheckWish::quick);
     }
     if (file.converged()) return kSuccess;
-    fmt::print(stderr, "lrvb: the fit did not converge: {}\n", file.outcome.message);
+    if (cancelled) {
+        complain(after_interruption(output, keeps_old));
+        end_as_interrupted();
+    }
+    complain(fmt::format("the fit did not converge: {}", file.outcome.message));
     return kNotConverged;
 }
 
@@ -96,6 +125,7 @@ std::vector<Command> fit_commands() {
                                "Compare with the exact posterior: auto (default: where it is quick), always, never"));
         options.push_back(OptionInfo::flag("--quiet", "Print no progress and no summary"));
         options.push_back(threads_option());
+        options.push_back(memory_option());
         command.run = [&kind = *kind](const Settings& settings) { return fit_kind(kind, settings); };
         commands.push_back(std::move(command));
     }

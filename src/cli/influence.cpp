@@ -98,15 +98,16 @@ class InfluenceCommand {
 }  // namespace
 
 Command influence_command() {
-    return {"influence",
-            "Which rows hold up the answer: what dropping each would do",
-            {fit_argument(), fitted_data(),
-             OptionInfo{"--variables",
-                        "Variables, separated by commas; mu stands for every mu[…] (default: one for each parameter)"},
-             OptionInfo::whole("--top", 1, 1e9, "Rows to show (default 20)"),
-             OptionInfo::flag("--refit", "Confirm these rows by fits without them"),
-             output_option("Write all rows to this file (CSV); - for standard output"), threads_option()},
-            [](const Settings& settings) { return InfluenceCommand(settings).run(); }};
+    return {
+        "influence",
+        "Which rows hold up the answer: what dropping each would do",
+        {fit_argument(), fitted_data(),
+         OptionInfo{"--variables",
+                    "Variables, separated by commas; mu stands for every mu[…] (default: one for each parameter)"},
+         OptionInfo::whole("--top", 1, 1e9, "Rows to show (default 20)"),
+         OptionInfo::flag("--refit", "Confirm these rows by fits without them"),
+         output_option("Write all rows to this file (CSV); - for standard output"), threads_option(), memory_option()},
+        [](const Settings& settings) { return InfluenceCommand(settings).run(); }};
 }
 
 }  // namespace lrvb::cli

@@ -60,7 +60,7 @@ Command leverage_command() {
     return {"leverage",
             "How much each mean moves with each datum: d E[variable] / d x, for every row, as CSV",
             {fit_argument(), fitted_data(), variables_option(),
-             output_option("Write to this file instead of standard output"), threads_option()},
+             output_option("Write to this file instead of standard output"), threads_option(), memory_option()},
             show_leverage};
 }
 

@@ -3,10 +3,33 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
+#include <string_view>
+#include <system_error>
 #include <thread>
 
 namespace lrvb::cli {
+
+namespace {
+
+// A whole number and its unit.
+std::size_t bytes_of(const std::string& size) {
+    constexpr std::string_view units = "KMGT";
+    std::size_t number = 0;
+    const char* const end = size.data() + size.size();
+    const std::from_chars_result result = std::from_chars(size.data(), end, number);
+    const std::size_t unit = result.ptr + 1 == end ? units.find(*result.ptr) : std::string_view::npos;
+    const std::size_t shift = 10 * (unit + 1);
+    if (result.ec != std::errc() || unit == std::string_view::npos || number == 0 ||
+        (number << shift) >> shift != number) {
+        throw UsageError(
+            fmt::format("--memory '{}' is no size: give a whole number with K, M, G or T, such as 512M", size));
+    }
+    return number << shift;
+}
+
+}  // namespace
 
 OptionInfo fit_argument() {
     return OptionInfo{"FIT", "A fit file, as 'lrvb fit … -o FIT' writes it; - for standard input"}.require();
@@ -25,6 +48,16 @@ OptionInfo threads_option() {
     return OptionInfo::whole("--threads", 1, 1024, "Threads (default: as many as there are cores)");
 }
 
+OptionInfo memory_option() {
+    return {"--memory",
+            "Most of the data that is kept in memory, such as 512M or 2G; more is read again whenever it is needed "
+            "(default 256M)",
+            OptionInfo::Type::text,
+            false,
+            {},
+            "SIZE"};
+}
+
 OptionInfo seed_option(const std::string& help) {
     return {"--seed", help, OptionInfo::Type::seed};
 }
@@ -40,6 +73,12 @@ OptionInfo output_option(const std::string& help) {
 Format format_of(const Settings& settings) {
     const std::string word = settings.text("format", "table");
     return word == "json" ? Format::json : word == "csv" ? Format::csv : Format::table;
+}
+
+Dataset data_of(const Settings& settings) {
+    DataOptions options;
+    if (settings.given("memory")) options.memory = bytes_of(settings.text("memory"));
+    return {settings.text("DATA"), options};
 }
 
 int threads_of(const Settings& settings) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <lrvb/data/dataset.hpp>
 #include <lrvb/kind/options.hpp>
 
 #include <string>
@@ -18,6 +19,8 @@ OptionInfo fitted_data();
 OptionInfo format_option();
 /// --threads.
 OptionInfo threads_option();
+/// --memory.
+OptionInfo memory_option();
 /// --seed.
 OptionInfo seed_option(const std::string& help);
 /// --variables, a list of names.
@@ -26,6 +29,8 @@ OptionInfo variables_option();
 OptionInfo output_option(const std::string& help);
 
 Format format_of(const Settings& settings);
+/// DATA, with as much memory as it may take.
+Dataset data_of(const Settings& settings);
 /// All cores, where none were asked for.
 int threads_of(const Settings& settings);
 

@@ -126,11 +126,14 @@ void LineFile::commit() {
 }
 
 std::unique_ptr<FittedModel> restored(const Settings& settings) {
-    const std::string path = settings.text("FIT");
+    return restored(read_fit(settings.text("FIT")), settings);
+}
+
+std::unique_ptr<FittedModel> restored(FitFile fit, const Settings& settings) {
     try {
-        return restore(read_fit(path), settings.text("DATA"), threads_of(settings));
+        return restore(std::move(fit), data_of(settings), threads_of(settings));
     } catch (const NotAnOptimum& error) {
-        throw std::runtime_error(fmt::format("{}: {}", path, error.what()));
+        throw std::runtime_error(fmt::format("{}: {}", settings.text("FIT"), error.what()));
     }
 }
 

@@ -38,6 +38,8 @@ class LineFile {
 
 /// FIT with DATA, restored; its refusals name the fit's file.
 std::unique_ptr<FittedModel> restored(const Settings& settings);
+/// The same, of a FIT that was read already.
+std::unique_ptr<FittedModel> restored(FitFile fit, const Settings& settings);
 
 /// What is said above every summary: rows, components, passes, bound, converged or not.
 std::string headline(const FitFile& fit);

@@ -3,6 +3,7 @@
 #include "cli/parser.hpp"
 
 #include "cli/completion.hpp"
+#include "cli/say.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,7 +23,7 @@ std::string deepest(const CLI::App& app) {
 }
 
 int wrong_usage(const CLI::App& program, const std::string& message) {
-    fmt::print(stderr, "lrvb: {}; see '{} --help'\n", message, deepest(program));
+    complain(fmt::format("{}; see '{} --help'", message, deepest(program)));
     return kWrongUsage;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/command.hpp"
 #include "cli/output.hpp"
+#include "cli/say.hpp"
 
 #include <fmt/format.h>
 
@@ -41,10 +42,10 @@ int predict_rows(const Settings& settings) {
         throw std::runtime_error(fmt::format("{}: no prediction from a fit that did not converge: fit again", path));
     }
     if (const std::string note = fit.model->prediction_note(); fit.correction && !note.empty()) {
-        fmt::print(stderr, "lrvb: {}\n", note);
+        complain(note);
     }
     CsvSink sink(settings.text("output", "-"));
-    fit.model->predict(fit, settings.text("DATA"), settings.flag("drop-missing"), sink);
+    fit.model->predict(fit, data_of(settings), settings.flag("drop-missing"), sink);
     sink.commit();
     return kSuccess;
 }
@@ -55,7 +56,7 @@ Command predict_command() {
     return {"predict",
             "Predict new rows from a fit",
             {fit_argument(), OptionInfo{"DATA", "New rows, with the columns of the fit: CSV, .npy, or -"}.require(),
-             OptionInfo::flag("--drop-missing", "Leave out rows with a missing value"),
+             OptionInfo::flag("--drop-missing", "Leave out rows with a missing value"), memory_option(),
              output_option("Write to this file instead of standard output")},
             predict_rows};
 }

@@ -1,6 +1,8 @@
 #include "cli/program.hpp"
 
 #include "cli/parser.hpp"
+#include "cli/say.hpp"
+#include "cli/signals.hpp"
 
 #include <lrvb/data/csv.hpp>
 
@@ -11,6 +13,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <system_error>
 
 namespace lrvb::cli {
 
@@ -31,20 +34,32 @@ std::vector<Command> all_commands() {
     return commands;
 }
 
+void complain_of_output(const std::string& reason) {
+    complain(fmt::format("standard output cannot be written: {}; choose another place", reason));
+}
+
 }  // namespace
 
 int run_program(int argc, char** argv) {
+    leave_no_files_behind();
     try {
         const int code = parse_and_run(
             argc, argv, {{"fit", "Fit a model to data"}, {"simulate", "Draw data from a model"}}, all_commands());
-        if (std::fflush(stdout) == 0) return code;
-        fmt::print(stderr, "lrvb: standard output cannot be written: {}; choose another place\n", std::strerror(errno));
+        // What was in the buffer, or what was lost before.
+        if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+        complain_of_output(std::strerror(errno));
     } catch (const MissingValue& error) {
-        fmt::print(stderr, "lrvb: {} with --drop-missing\n", error.what());
+        complain(fmt::format("{} with --drop-missing", error.what()));
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "lrvb: there is not enough memory for this: use a smaller model, or fewer columns\n");
+        complain("there is not enough memory for this: use a smaller model, or fewer columns");
+    } catch (const std::system_error& error) {
+        if (std::ferror(stdout) != 0) {
+            complain_of_output(error.code().message());
+        } else {
+            complain(error.what());
+        }
     } catch (const std::exception& error) {
-        fmt::print(stderr, "lrvb: {}\n", error.what());
+        complain(error.what());
     }
     return kBadInput;
 }

@@ -2,57 +2,45 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <unistd.h>
+#include <utility>
 
 namespace lrvb::cli {
 
-namespace {
-
-volatile std::sig_atomic_t interrupted = 0;
-
-using Handler = void (*)(int);
-Handler before = SIG_DFL;
-
-extern "C" void on_interrupt(int) {
-    interrupted = 1;
-    std::signal(SIGINT, SIG_DFL);
+ProgressOutput ProgressOutput::standard_error() {
+    // Progress that cannot be written is no reason to stop: nothing is thrown.
+    return {::isatty(STDERR_FILENO) == 1, [] { return Clock::now(); },
+            [](const std::string& text) {
+                std::fputs(text.c_str(), stderr);
+                std::fflush(stderr);
+            }};
 }
 
-}  // namespace
-
-Interruption::Interruption() {
-    interrupted = 0;
-    before = std::signal(SIGINT, on_interrupt);
-    if (before == SIG_IGN) std::signal(SIGINT, SIG_IGN);
-}
-
-Interruption::~Interruption() {
-    std::signal(SIGINT, before);
-}
-
-bool Interruption::asked_for() {
-    return interrupted != 0;
-}
-
-ProgressLine::ProgressLine(double tolerance, bool quiet)
-    : tolerance_(tolerance), visible_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
+ProgressLine::ProgressLine(double tolerance, bool quiet, ProgressOutput output)
+    : tolerance_(tolerance), quiet_(quiet), output_(std::move(output)), start_(output_.now()), last_shown_(start_) {}
 
 ProgressLine::~ProgressLine() {
-    if (written_) fmt::print(stderr, "\r\x1b[K");
+    if (written_ && output_.is_terminal) output_.write("\r\x1b[K");
 }
 
 void ProgressLine::show(const Progress& progress) {
     ++looks_;
     rows_seen_ += static_cast<double>(progress.rows > 0 ? progress.rows : rows_);
-    if (!visible_) return;
-    const Clock::time_point now = Clock::now();
-    const std::chrono::duration<double> elapsed = now - start_;
-    if (now - last_shown_ < std::chrono::milliseconds(100)) return;
+    if (quiet_) return;
+    const Clock::time_point now = output_.now();
+    const Clock::duration pause = output_.is_terminal ? Clock::duration(std::chrono::milliseconds(100))
+                                                      : Clock::duration(std::chrono::seconds(10));
+    if (now - last_shown_ < pause) return;
     last_shown_ = now;
-    const double rate = rows_seen_ / std::max(elapsed.count(), 1e-9);
+    const std::string line = text(progress, std::chrono::duration<double>(now - start_).count());
+    output_.write(output_.is_terminal ? "\r\x1b[K" + line.substr(0, 100) : "lrvb: " + line + "\n");
+    written_ = true;
+}
+
+std::string ProgressLine::text(const Progress& progress, double seconds) const {
     std::string line = fmt::format("{} {}, pass {}: bound {:.6g}", progress.stage, progress.iteration, progress.passes,
                                    progress.bound);
     if (std::isfinite(progress.step)) {
@@ -60,13 +48,11 @@ void ProgressLine::show(const Progress& progress) {
         // Newton's steps square: from s to the tolerance in about log2(log tolerance / log s) more.
         if (progress.step < 0.5 && progress.step > tolerance_) {
             const double left = std::ceil(std::log2(std::log(tolerance_) / std::log(progress.step)));
-            line += fmt::format(", about {:.1f} s left", std::max(left, 1.0) * elapsed.count() / looks_);
+            line += fmt::format(", about {:.1f} s left", std::max(left, 1.0) * seconds / looks_);
         }
     }
-    line += fmt::format(", {:.3g} rows/s, {:.1f} s", rate, elapsed.count());
-    fmt::print(stderr, "\r\x1b[K{}", line.substr(0, 100));
-    std::fflush(stderr);
-    written_ = true;
+    if (rows_ > 0 && !output_.is_terminal) line += fmt::format(", {} rows", rows_);
+    return line + fmt::format(", {:.3g} rows/s, {:.1f} s", rows_seen_ / std::max(seconds, 1e-9), seconds);
 }
 
 }  // namespace lrvb::cli

@@ -3,25 +3,29 @@
 #include <lrvb/fit/fit.hpp>
 
 #include <chrono>
+#include <functional>
+#include <string>
 
-/// What a user sees of a fit that takes its time, and how it is stopped.
+/// What a user sees of a fit that takes its time.
 namespace lrvb::cli {
 
-/// While it lives, Ctrl-C asks for an end instead of making one; a second Ctrl-C ends the program.
-class Interruption {
-  public:
-    Interruption();
-    ~Interruption();
-    Interruption(const Interruption&) = delete;
-    Interruption& operator=(const Interruption&) = delete;
+/// Where progress goes.
+struct ProgressOutput {
+    using Clock = std::chrono::steady_clock;
 
-    static bool asked_for();
+    /// Whether a line can be written over.
+    bool is_terminal = false;
+    std::function<Clock::time_point()> now;
+    std::function<void(const std::string&)> write;
+
+    static ProgressOutput standard_error();
 };
 
-/// One line on the terminal, written over and over: nothing where standard error is no terminal.
+/// One line on a terminal, written over and over; elsewhere a line every ten seconds, and none for a fit that is done
+/// before.
 class ProgressLine {
   public:
-    ProgressLine(double tolerance, bool quiet);
+    ProgressLine(double tolerance, bool quiet, ProgressOutput output = ProgressOutput::standard_error());
     ~ProgressLine();
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
@@ -31,13 +35,16 @@ class ProgressLine {
     void show(const Progress& progress);
 
   private:
-    using Clock = std::chrono::steady_clock;
+    using Clock = ProgressOutput::Clock;
+
+    std::string text(const Progress& progress, double seconds) const;
 
     Index rows_ = 0;
     double tolerance_;
-    bool visible_;
-    Clock::time_point start_ = Clock::now();
-    Clock::time_point last_shown_{};
+    bool quiet_;
+    ProgressOutput output_;
+    Clock::time_point start_;
+    Clock::time_point last_shown_;
     int looks_ = 0;
     double rows_seen_ = 0.0;
     bool written_ = false;

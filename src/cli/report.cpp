@@ -22,7 +22,7 @@ int write_report(const Settings& settings) {
     if (title.find_first_not_of(" \t\r\n") != std::string::npos) options.title = title;
     if (settings.has("check")) options.check = read_check(settings.text("check"), fit);
     std::unique_ptr<FittedModel> fitted;
-    if (settings.has("DATA")) fitted = fit.model->restore(fit, settings.text("DATA"), threads_of(settings));
+    if (settings.has("DATA")) fitted = fit.model->restore(fit, data_of(settings), threads_of(settings));
     detail::write_text(output, report_page(fit, fitted.get(), options));
     if (output != "-") fmt::print("{}: open it in a browser\n", output);
     return kSuccess;
@@ -37,7 +37,7 @@ Command report_command() {
              output_option("Write to this file (HTML, default report.html); - for standard output"),
              OptionInfo{"--title", "The title of the page (default: what the model is)"},
              OptionInfo{"--check", "A comparison with the exact posterior, as 'lrvb check … --format json' prints it"},
-             threads_option()},
+             threads_option(), memory_option()},
             write_report};
 }
 

@@ -59,7 +59,7 @@ int show_sensitivity(const Settings& settings) {
     const std::vector<Index> chosen = fit.posterior.select(settings.list("variables"));
     const bool has_data = settings.has("DATA");
     const std::vector<PriorEffect> effects =
-        has_data ? prior_effects(*restored(settings), chosen) : prior_effects(fit, chosen);
+        has_data ? prior_effects(*restored(fit, settings), chosen) : prior_effects(fit, chosen);
     if (!output.empty()) {
         detail::write_text(output, csv_text(effects));
         if (output == "-") return kSuccess;
@@ -76,7 +76,8 @@ Command sensitivity_command() {
     return {"sensitivity",
             "Which numbers of the prior hold up the answer: d E[variable] / d prior",
             {fit_argument(), OptionInfo{"DATA", "The data that was fitted, for the sensitivity of the sds (by refits)"},
-             variables_option(), output_option("Write to this file (CSV); - for standard output"), threads_option()},
+             variables_option(), output_option("Write to this file (CSV); - for standard output"), threads_option(),
+             memory_option()},
             show_sensitivity};
 }
 

@@ -27,7 +27,8 @@ enum class Outcome { row, dropped, end };
 class CsvSource::Implementation {
   public:
     Implementation(const std::string& path, const CsvOptions& options)
-        : reader_(path, options.block, options.columns), missing_(options.missing) {
+        : reader_(path, options.block, options.read_once ? 0 : options.memory, options.columns, options.last),
+          missing_(options.missing) {
         slots_.assign(reader_.names().size(), -1);
         for (std::size_t i = 0; i < selected().size(); ++i) slots_[selected()[i]] = static_cast<Index>(i);
         for (const char stop : {reader_.separator(), '\n', '\r', '\0'})
@@ -37,6 +38,7 @@ class CsvSource::Implementation {
     const std::string& name() const { return reader_.name(); }
     Index columns() const { return static_cast<Index>(selected().size()); }
     Index dropped() const { return dropped_; }
+    bool can_go_back() const { return reader_.buffer().can_go_back(); }
 
     std::vector<std::string> column_names() const {
         std::vector<std::string> names;
@@ -150,13 +152,18 @@ class CsvSource::Implementation {
                                                    : "correct it, write NA if it is missing, or select other columns"));
     }
 
-    /// Looks at the rest of the file to tell how many rows are concerned, for as long as it makes sense.
+    /// Looks at the rest of the file to tell how many rows are concerned, for as long as it makes sense: not to the end
+    /// of a pipe that may have none.
     [[noreturn]] void refuse_missing(Index row, std::size_t place) {
+        constexpr Index most = 10'000'000;  // rows
         std::vector<double> ignored(selected().size());
         bool saw_all = true;
         try {
-            while (read_plain(ignored.data(), 1) > 0 || read_any(ignored.data(), Missing::drop) != Outcome::end)
-                continue;
+            while (read_plain(ignored.data(), 1) > 0 || read_any(ignored.data(), Missing::drop) != Outcome::end) {
+                if (reader_.row() < row + most) continue;
+                saw_all = false;
+                break;
+            }
         } catch (const std::runtime_error&) {
             saw_all = false;
         }
@@ -202,6 +209,10 @@ std::vector<std::string> CsvSource::column_names() const {
 
 Index CsvSource::dropped() const {
     return implementation_->dropped();
+}
+
+bool CsvSource::can_go_back() const {
+    return implementation_->can_go_back();
 }
 
 }  // namespace lrvb

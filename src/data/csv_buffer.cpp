@@ -12,8 +12,8 @@ constexpr std::size_t room_behind = 1 + decimal_padding;  // a line feed, and wh
 
 }  // namespace
 
-CsvBuffer::CsvBuffer(const std::string& path, std::size_t block)
-    : stream_(path), block_(std::max<std::size_t>(block, 1)), storage_(block_ + room_behind) {}
+CsvBuffer::CsvBuffer(const std::string& path, std::size_t block, std::size_t kept)
+    : stream_(path, kept), block_(std::max<std::size_t>(block, 1)), storage_(block_ + room_behind) {}
 
 void CsvBuffer::fill() {
     const std::size_t kept = size();
@@ -37,6 +37,10 @@ void CsvBuffer::fill() {
 }
 
 void CsvBuffer::rewind() {
+    if (storage_place_ <= mark_ && mark_ <= storage_place_ + end_) {  // still in sight
+        begin_ = mark_ - storage_place_;
+        return;
+    }
     stream_.seek(mark_);
     storage_place_ = mark_;
     begin_ = 0;

@@ -12,7 +12,8 @@ namespace lrvb::detail {
 /// here, whether or not it does on the disk, and `decimal_padding` bytes behind the window's end can be read.
 class CsvBuffer {
   public:
-    CsvBuffer(const std::string& path, std::size_t block);
+    /// `kept` is that of ByteStream.
+    CsvBuffer(const std::string& path, std::size_t block, std::size_t kept);
 
     const std::string& name() const { return stream_.name(); }
 
@@ -31,6 +32,11 @@ class CsvBuffer {
 
     /// Reads on: at least one byte more, or is_last().
     void fill();
+
+    /// Whether `rewind` works once the window has left the mark.
+    bool can_go_back() const { return stream_.can_go_back(); }
+
+    std::size_t kept_bytes() const { return stream_.kept_bytes(); }
 
     /// `rewind` will come back to the present beginning.
     void mark() { mark_ = storage_place_ + begin_; }

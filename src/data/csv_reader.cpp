@@ -14,14 +14,22 @@ namespace {
 /// end.
 constexpr std::size_t longest_record = std::size_t{16} << 20;
 
+/// Nor are there as many blank lines in a row, unless they never end.
+constexpr Index most_blank_rows = 100'000'000;
+
 }  // namespace
 
-CsvReader::CsvReader(const std::string& path, std::size_t block, const std::vector<std::string>& wanted)
-    : buffer_(path, block) {
+CsvReader::CsvReader(const std::string& path, std::size_t block, std::size_t kept,
+                     const std::vector<std::string>& wanted, const std::string& last)
+    : buffer_(path, block, kept) {
     skip_byte_order_mark();
     if (is_blank_to_the_end()) refuse("is empty: give a line of column names, then rows of numbers");
     read_header();
     selected_ = select_columns(name(), names_, wanted);
+    if (!last.empty()) {
+        std::erase(selected_, select_columns(name(), names_, {last}).front());
+        selected_.push_back(select_columns(name(), names_, {last}).front());
+    }
     buffer_.mark();
     if (is_blank_to_the_end()) refuse("has a header but no rows: add rows of numbers below it");
 }
@@ -39,6 +47,9 @@ bool CsvReader::next() {
         buffer_.consume(record_.next);
         if (!record_.is_blank()) break;
         ++blank_rows_;
+        if (blank_rows_ > most_blank_rows) {
+            refuse_row(row_ + 1, fmt::format("more than {} blank lines begin here: remove them", most_blank_rows));
+        }
     }
     if (blank_rows_ > 0 && names_.size() > 1) {
         refuse_row(row_ + 1, "the line is blank, but rows follow it: remove it");

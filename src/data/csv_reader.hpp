@@ -16,13 +16,16 @@ namespace lrvb::detail {
 /// such files share. The header is read by the constructor, which also selects the columns.
 class CsvReader {
   public:
-    CsvReader(const std::string& path, std::size_t block, const std::vector<std::string>& wanted);
+    /// `wanted` and `last` are those of CsvOptions, `kept` is that of ByteStream.
+    CsvReader(const std::string& path, std::size_t block, std::size_t kept, const std::vector<std::string>& wanted,
+              const std::string& last = {});
 
     const std::string& name() const { return buffer_.name(); }
     const std::vector<std::string>& names() const { return names_; }        // of the file's columns
     const std::vector<std::size_t>& selected() const { return selected_; }  // the columns to read, as places
     char separator() const { return separator_; }
     CsvBuffer& buffer() { return buffer_; }
+    const CsvBuffer& buffer() const { return buffer_; }
 
     /// Begins again at the first row.
     void rewind();

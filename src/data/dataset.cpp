@@ -1,3 +1,4 @@
+#include "base/files.hpp"
 #include "base/messages.hpp"
 
 #include <lrvb/data/csv.hpp>
@@ -18,27 +19,92 @@ namespace lrvb {
 
 namespace {
 
-constexpr std::size_t kLargestInMemory = std::size_t{1} << 27;  // numbers
-constexpr Index kChunk = 1 << 14;                               // rows
+constexpr Index kChunk = 1 << 14;  // rows
 
 struct Opened {
     std::shared_ptr<RowSource> source;
     std::vector<std::string> names;
     const CsvSource* csv = nullptr;
+    Index rows = 0;  // where that is known before they are read
 };
 
-Opened open(const std::string& path, const std::vector<std::string>& columns, bool drop_missing) {
+// Numbers that are kept for as long as they are few enough.
+class Cache {
+  public:
+    /// `expected` numbers, where that is known: then there is no need to find out that they are too many.
+    Cache(std::size_t bytes, std::size_t expected, bool wanted)
+        : most_(bytes / sizeof(double)), is_kept_(wanted && expected <= most_) {
+        if (is_kept_) numbers_.reserve(expected);
+    }
+
+    bool is_kept() const { return is_kept_; }
+
+    void add(const double* numbers, std::size_t count) {
+        if (!is_kept_) return;
+        if (count > most_ - numbers_.size()) {
+            is_kept_ = false;
+            numbers_ = {};
+            return;
+        }
+        grow(numbers_.size() + count);
+        numbers_.insert(numbers_.end(), numbers, numbers + count);
+    }
+
+    std::vector<double> taken() { return std::move(numbers_); }
+
+  private:
+    // By halves of the most there can be: while all is copied to a place twice as large, half of that place is still
+    // without memory, and old and new together take no more than what is allowed.
+    void grow(std::size_t size) {
+        if (size <= numbers_.capacity()) return;
+        std::size_t capacity = most_;
+        while (capacity / 2 > size && capacity / 2 > 0) capacity /= 2;
+        numbers_.reserve(capacity);
+    }
+
+    std::size_t most_;
+    bool is_kept_;
+    std::vector<double> numbers_;
+};
+
+// The columns, that of the weights behind all others.
+std::vector<std::string> with_last(std::vector<std::string> names, const std::string& weights,
+                                   const std::string& path) {
+    auto found = std::find(names.begin(), names.end(), weights);
+    if (found == names.end()) {
+        // By number, as columns can be asked for.
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            if (fmt::format("{}", i + 1) == weights) found = names.begin() + static_cast<std::ptrdiff_t>(i);
+        }
+    }
+    if (found == names.end()) {
+        throw std::runtime_error(fmt::format("{}: there is no column '{}' for --weights; the columns are {}", path,
+                                             weights, fmt::join(names, ", ")));
+    }
+    std::rotate(found, found + 1, names.end());
+    return names;
+}
+
+// `last` is a column that is read after all others.
+Opened open(const std::string& path, const std::vector<std::string>& columns, const std::string& last,
+            bool drop_missing) {
     Opened opened;
     if (path.ends_with(".npy")) {
+        if (!last.empty()) {
+            return open(path, with_last(open(path, columns, {}, drop_missing).names, last, path), {}, drop_missing);
+        }
         auto source = std::make_shared<NpySource>(path, columns);
         opened.names = columns;
         for (Index i = 1; i <= source->columns() && columns.empty(); ++i) opened.names.push_back(fmt::format("{}", i));
+        opened.rows = source->rows();
         opened.source = std::move(source);
         return opened;
     }
     CsvOptions options;
     options.columns = columns;
+    options.last = last;
     options.missing = drop_missing ? Missing::drop : Missing::refuse;
+    options.read_once = true;
     auto source = std::make_shared<CsvSource>(path, options);
     opened.names = source->column_names();
     opened.csv = source.get();
@@ -232,24 +298,6 @@ class CountedRows final : public RowSource {
     Index read_ = 0;
 };
 
-// All columns but the one of the weights, which comes last.
-std::vector<std::string> with_weights_last(std::vector<std::string> names, const std::string& weights,
-                                           const std::string& path) {
-    auto found = std::find(names.begin(), names.end(), weights);
-    if (found == names.end()) {
-        // By number, as columns can be asked for.
-        for (std::size_t i = 0; i < names.size(); ++i) {
-            if (fmt::format("{}", i + 1) == weights) found = names.begin() + static_cast<std::ptrdiff_t>(i);
-        }
-    }
-    if (found == names.end()) {
-        throw std::runtime_error(fmt::format("{}: there is no column '{}' for --weights; the columns are {}", path,
-                                             weights, fmt::join(names, ", ")));
-    }
-    std::rotate(found, found + 1, names.end());
-    return names;
-}
-
 }  // namespace
 
 void Checksum::add(const double* values, Index count) {
@@ -297,24 +345,22 @@ std::string Dataset::name() const {
 
 DataRows Dataset::rows(const RowSelection& selection) const {
     std::vector<std::string> columns = selection.columns;
+    std::string last;  // of all columns, where none are chosen
     if (!selection.weights.empty()) {
         if (!columns.empty()) {
             columns.push_back(selection.weights);
         } else if (frame_) {
             for (const FrameColumn& column : frame_->columns) columns.push_back(column.name);
-            columns = with_weights_last(std::move(columns), selection.weights, frame_->name);
-        } else if (path_ != "-") {
-            columns = with_weights_last(open(path_, {}, true).names, selection.weights, path_);
+            columns = with_last(std::move(columns), selection.weights, frame_->name);
         } else {
-            throw std::runtime_error(
-                "--weights on standard input needs to know the other columns as well: name them with -c");
+            last = selection.weights;
         }
     }
     FrameOptions own;
     own.columns = columns;
     own.missing = selection.drop_missing ? Missing::drop : Missing::refuse;
     const DataFrame chosen = frame_ ? chosen_of(*frame_, own) : DataFrame();
-    const Opened opened = frame_ ? open(chosen) : open(path_, columns, selection.drop_missing);
+    const Opened opened = frame_ ? open(chosen) : open(path_, columns, last, selection.drop_missing);
     DataRows data;
     data.record.name = opened.source->name();
     data.record.columns = opened.names;
@@ -324,25 +370,28 @@ DataRows Dataset::rows(const RowSelection& selection) const {
     }
 
     const Index width = opened.source->columns();
-    std::vector<double> kept;
+    Cache cache(options_.memory, static_cast<std::size_t>(opened.rows * width), opened.source->resident() == nullptr);
     std::vector<double> chunk(static_cast<std::size_t>(kChunk * width));
     Checksum checksum;
     if (selection.summarise) {
         data.summary.emplace(static_cast<Index>(data.record.columns.size()), data.record.weights.has_value());
     }
-    bool keep = opened.source->resident() == nullptr;
     opened.source->rewind();
     // One by one where rows are left out: then the number of those tells the file's row.
     const bool counts_rows = selection.drop_missing && opened.csv != nullptr;
     while (const Index count = opened.source->read(chunk.data(), counts_rows ? 1 : kChunk)) {
         data.record.rows += count;
-        if (counts_rows) data.file_rows.push_back(data.record.rows + opened.csv->dropped());
+        if (counts_rows && opened.csv->dropped() > 0) {
+            for (Index row = static_cast<Index>(data.file_rows.size()) + 1; row < data.record.rows; ++row) {
+                data.file_rows.push_back(row);  // before the first that was left out
+            }
+            data.file_rows.push_back(data.record.rows + opened.csv->dropped());
+        }
         checksum.add(chunk.data(), count * width);
         for (Index i = 0; data.summary && i < count; ++i) data.summary->add(chunk.data() + i * width);
-        if (keep) kept.insert(kept.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(count * width));
-        if (kept.size() > kLargestInMemory) {
-            keep = false;
-            kept = {};
+        cache.add(chunk.data(), static_cast<std::size_t>(count * width));
+        if (!cache.is_kept() && opened.csv != nullptr && !opened.csv->can_go_back()) {
+            detail::refuse_long_pipe(data.record.name, options_.memory);
         }
     }
     data.record.checksum = checksum.text();
@@ -353,7 +402,7 @@ DataRows Dataset::rows(const RowSelection& selection) const {
             fmt::format("{}: every row has a missing value in a used column: use other columns", data.record.name));
     }
     data.source = opened.source;
-    if (keep) data.source = std::make_shared<TableSource>(std::move(kept), data.record.name, opened.names);
+    if (cache.is_kept()) data.source = std::make_shared<TableSource>(cache.taken(), data.record.name, opened.names);
     if (frame_) {
         data.record.dropped = chosen.dropped;
         data.file_rows = chosen.file_rows;
@@ -370,13 +419,16 @@ NewRows Dataset::new_rows(const std::vector<std::string>& columns, bool drop_mis
         const auto rows = std::make_shared<CountedRows>(open(chosen).source, chosen.file_rows);
         return {rows, [rows] { return rows->dropped(); }};
     }
-    const Opened opened = open(path_, columns, drop_missing);
+    const Opened opened = open(path_, columns, {}, drop_missing);
     const CsvSource* const csv = opened.csv;
     return {opened.source, [csv] { return csv == nullptr ? Index{0} : csv->dropped(); }};
 }
 
 DataFrame Dataset::frame(const FrameOptions& options) const {
-    return frame_ ? chosen_of(*frame_, options) : read_frame(path_, options);
+    if (frame_) return chosen_of(*frame_, options);
+    FrameOptions own = options;
+    own.memory = options_.memory;
+    return read_frame(path_, own);
 }
 
 void for_each_row(RowSource& source, const std::function<void(const double*)>& visit) {

@@ -1,3 +1,4 @@
+#include "base/files.hpp"
 #include "base/messages.hpp"
 #include "data/columns.hpp"
 #include "data/csv_reader.hpp"
@@ -27,8 +28,9 @@ struct Unusable {
 class CsvFrameReader {
   public:
     CsvFrameReader(const std::string& path, const FrameOptions& options)
-        : reader_(path, options.block, options.columns),
+        : reader_(path, options.block, options.memory, options.columns),
           missing_(options.missing),
+          memory_(options.memory),
           is_text_(reader_.selected().size(), false),
           unusable_(reader_.selected().size()),
           numbers_(reader_.selected().size()) {
@@ -75,6 +77,7 @@ class CsvFrameReader {
         Index first_missing_row = 0;
         std::size_t first_missing_place = 0;
         while (reader_.next()) {
+            require_memory();
             if (reader_.blank_rows() > 0 && first_missing_row == 0) {
                 first_missing_row = reader_.row() - reader_.blank_rows();
             }
@@ -101,6 +104,13 @@ class CsvFrameReader {
             if (!is_text_[i]) refuse_unusable(unusable_[i], reader_.selected()[i]);
         }
         if (rows_ == 0) reader_.refuse_all_missing();
+    }
+
+    /// Of a pipe, which may have no end.
+    void require_memory() const {
+        const std::size_t kept = reader_.buffer().kept_bytes();
+        const std::size_t numbers = static_cast<std::size_t>(rows_) * is_text_.size() * sizeof(double);
+        if (kept > 0 && kept + numbers > memory_) detail::refuse_long_pipe(reader_.name(), memory_);
     }
 
     /// The first column without a value, or the number of columns.
@@ -167,6 +177,7 @@ class CsvFrameReader {
 
     detail::CsvReader reader_;
     Missing missing_;
+    std::size_t memory_;
     std::vector<bool> is_text_;  // of the columns that are read, as are the following
     std::vector<Unusable> unusable_;
     std::vector<std::vector<double>> numbers_;

@@ -11,15 +11,16 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <utility>
 
 namespace lrvb {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "NumPy files are mapped as they are, in little-endian order");
+static_assert(std::endian::native == std::endian::little,
+              "the numbers of NumPy files are read as they are, in little-endian order");
 
 using detail::NpyHeader;
 
@@ -64,7 +65,7 @@ std::vector<std::string> numbers_up_to(Index count) {
 class NpySource::Implementation {
   public:
     Implementation(const std::string& path, const std::vector<std::string>& columns)
-        : name_(path), file_(path), header_(detail::parse_npy_header(path, {file_.data(), file_.size()})) {
+        : name_(path), file_(path), header_(read_header()) {
         item_ = item_size(name_, header_.type);
         require_shape(name_, header_);
         const std::optional<std::size_t> needed = bytes_needed(header_, item_);
@@ -91,58 +92,77 @@ class NpySource::Implementation {
     Index rows() const { return rows_; }
     Index columns() const { return static_cast<Index>(columns_.size()); }
 
-    void rewind() {
-        next_ = 0;
-        released_ = 0;
-    }
-
-    const double* resident() const {
-        if (item_ != sizeof(double) || by_column_ || !has_all_columns_in_order()) return nullptr;
-        const char* const first = file_.data() + header_.data_offset;
-        if (reinterpret_cast<std::uintptr_t>(first) % alignof(double) != 0) return nullptr;
-        return reinterpret_cast<const double*>(first);
-    }
+    void rewind() { next_ = 0; }
 
     Index read(double* rows, Index capacity) {
         detail::require_at_least("NpySource", "capacity", capacity, 1);
-        const Index count = std::min(capacity, rows_ - next_);
-        if (const double* const numbers = resident()) {
-            std::copy_n(numbers + next_ * columns(), count * columns(), rows);
-        } else if (item_ == sizeof(double)) {
-            copy<double>(rows, count);
+        const Index total = std::min(capacity, rows_ - next_);
+        if (item_ == sizeof(double) && !by_column_ && has_all_columns_in_order()) {
+            file_.read(place(next_, 0), rows, static_cast<std::size_t>(total * columns()) * sizeof(double));
         } else {
-            copy<float>(rows, count);
+            for (Index done = 0; done < total;) done += copy(rows + done * columns(), next_ + done, total - done);
         }
-        require_finite(rows, count);
-        next_ += count;
-        release_passed();
-        return count;
+        require_finite(rows, total);
+        next_ += total;
+        return total;
     }
 
   private:
+    NpyHeader read_header() const {
+        constexpr std::size_t most = std::size_t{1} << 20;  // bytes: headers are shorter
+        std::string bytes(std::min(file_.size(), most), '\0');
+        file_.read(0, bytes.data(), bytes.size());
+        return detail::parse_npy_header(name_, bytes);
+    }
+
     bool has_all_columns_in_order() const {
         if (columns() != file_columns_) return false;
         return std::is_sorted(columns_.begin(), columns_.end());
     }
 
-    /// Where the number lies in the file, in bytes. Files may be packed at any address, so it is copied from there.
+    /// Where the number lies in the file, in bytes.
     std::size_t place(Index row, Index column) const {
         const Index item = by_column_ ? column * rows_ + row : row * file_columns_ + column;
         return header_.data_offset + static_cast<std::size_t>(item) * item_;
     }
 
-    template <class Number>
-    void copy(double* rows, Index count) const {
-        for (Index n = next_; n < next_ + count; ++n) {
-            for (const Index column : columns_) {
-                Number number = 0;
-                std::memcpy(&number, file_.data() + place(n, column), sizeof number);
-                *rows++ = static_cast<double>(number);
+    /// The chosen columns of some rows from `first` on, at most `most`, through a buffer of bounded size; how many.
+    Index copy(double* rows, Index first, Index most) {
+        constexpr Index bytes = Index{1} << 18;
+        const Index width = by_column_ ? 1 : file_columns_;
+        const Index count = std::clamp(bytes / (static_cast<Index>(item_) * width), Index{1}, most);
+        buffer_.resize(static_cast<std::size_t>(count * width) * item_);
+        if (!by_column_) file_.read(place(first, 0), buffer_.data(), buffer_.size());
+        for (Index i = 0; i < columns(); ++i) {
+            const Index column = columns_[static_cast<std::size_t>(i)];
+            if (by_column_) file_.read(place(first, column), buffer_.data(), buffer_.size());
+            const char* const from = buffer_.data() + (by_column_ ? 0 : static_cast<std::size_t>(column) * item_);
+            if (item_ == sizeof(double)) {
+                spread<double>(from, width, count, rows + i);
+            } else {
+                spread<float>(from, width, count, rows + i);
             }
+        }
+        return count;
+    }
+
+    /// Every `width`-th number to every columns()-th place.
+    template <class Number>
+    void spread(const char* from, Index width, Index count, double* to) const {
+        for (Index n = 0; n < count; ++n) {
+            Number number = 0;
+            std::memcpy(&number, from + n * width * static_cast<Index>(sizeof number), sizeof number);
+            to[n * columns()] = static_cast<double>(number);
         }
     }
 
     void require_finite(const double* rows, Index count) const {
+        // First without a branch, as this is done on every pass.
+        bool all_finite = true;
+        for (Index i = 0; i < count * columns(); ++i) {
+            all_finite &= std::abs(rows[i]) <= std::numeric_limits<double>::max();
+        }
+        if (all_finite) return;
         for (Index i = 0; i < count * columns(); ++i) {
             if (std::isfinite(rows[i])) continue;
             throw std::runtime_error(fmt::format(
@@ -152,20 +172,8 @@ class NpySource::Implementation {
         }
     }
 
-    void release_passed() {
-        constexpr Index step = Index{1} << 22;  // bytes: many pages, yet little memory
-        const Index bytes_a_row = static_cast<Index>(item_) * file_columns_;
-        if (next_ < rows_ && (next_ - released_) < step / bytes_a_row + 1) return;
-        if (by_column_) {
-            for (const Index column : columns_) file_.release(place(released_, column), place(next_ - 1, column));
-        } else {
-            file_.release(place(released_, 0), place(next_, 0));
-        }
-        released_ = next_;
-    }
-
     std::string name_;
-    detail::MappedFile file_;
+    detail::PlacedFile file_;
     NpyHeader header_;
     std::size_t item_ = 0;  // bytes a number
     Index rows_ = 0;
@@ -173,7 +181,7 @@ class NpySource::Implementation {
     bool by_column_ = false;
     std::vector<Index> columns_;
     Index next_ = 0;
-    Index released_ = 0;
+    std::vector<char> buffer_;
 };
 
 NpySource::NpySource(const std::string& path, const std::vector<std::string>& columns)
@@ -200,10 +208,6 @@ Index NpySource::read(double* rows, Index capacity) {
 
 Index NpySource::rows() const {
     return implementation_->rows();
-}
-
-const double* NpySource::resident() const {
-    return implementation_->resident();
 }
 
 void write_npy(const std::string& path, Index rows, Index columns, const double* values) {

@@ -275,7 +275,7 @@ FitFile parse_fit(const std::string& text, const std::string& name) {
 FitFile read_fit(const std::string& path) {
     detail::ByteStream stream(path);
     // The text, which may be long, is given back before the fit is made.
-    const Document json = parsed(detail::read_all(stream), stream.name());
+    const Document json = parsed(detail::read_json(stream), stream.name());
     return fit_of(json, stream.name());
 }
 

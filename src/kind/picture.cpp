@@ -110,7 +110,7 @@ class Painter {
             const double weight = weight_of(x);
             for (Index p = 0; p < columns_; ++p) picture.histograms[static_cast<std::size_t>(p)].add(x[p], weight);
             for (PairBins& pair : picture.pairs) pair.add(x[pair.p()], x[pair.q()], weight);
-            if (picture.points.size() > 0) picture.points.row(row++) = Eigen::Map<const Vector>(x, columns_);
+            if (row < picture.points.rows()) picture.points.row(row++) = Eigen::Map<const Vector>(x, columns_);
         });
         return picture;
     }

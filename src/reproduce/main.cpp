@@ -75,6 +75,11 @@ void run(const Settings& settings) {
     fmt::print("{}\nwritten to {}\n", page, path);
 }
 
+// Not by fmt::print, which throws where standard error cannot be written.
+void complain(const std::string& sentence) {
+    std::fputs(fmt::format("lrvb-reproduce: {}\n", sentence).c_str(), stderr);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -82,10 +87,10 @@ int main(int argc, char** argv) {
         run(settings_of(argc, argv));
         return 0;
     } catch (const UsageError& error) {
-        fmt::print(stderr, "lrvb-reproduce: {}\n", error.what());
+        complain(error.what());
         return 2;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "lrvb-reproduce: {}\n", error.what());
+        complain(error.what());
         return 1;
     }
 }

@@ -279,18 +279,6 @@ TEST_F(Program, AFitThatDoesNotConvergeIsWrittenAndSaysSo) {
     EXPECT_EQ(lrvb("covariance fit.json --method mfvb").code, 0);
 }
 
-TEST_F(Program, CtrlCStopsCleanlyAndWritesWhatThereIs) {
-    // More starts than anyone would wait for. In the foreground, since timeout would otherwise interrupt twice, itself
-    // and its group, and a second Ctrl-C ends the program where it stands.
-    const Result result = shell(
-        "timeout --foreground -s INT -k 20 2 lrvb fit mixture $DATA/mixture3.csv -k 3 --restarts 1000000 -o fit.json; "
-        "code=$?; "
-        "[ $code = 124 ] || exit 9; cat fit.json > /dev/null");
-    EXPECT_EQ(result.code, 0) << result.err;
-    const json summary = lrvb("summary fit.json --format json").json();
-    EXPECT_EQ(summary.at("converged"), false);
-}
-
 TEST_F(Program, KillingItLeavesTheOldFileOrTheNewOne) {
     fit_old_faithful();
     const std::string old_fit = read_text(work() / "fit.json");

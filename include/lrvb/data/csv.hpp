@@ -29,6 +29,13 @@ struct CsvOptions {
     Missing missing = Missing::refuse;
     /// Bytes read from the file at a time.
     std::size_t block = std::size_t{1} << 20;
+    /// A column that is read after all others, whether or not it is among `columns`: row weights, say.
+    std::string last = {};
+    /// The most bytes of what can be read only once, such as a pipe, that are kept in memory. One that holds more is
+    /// refused.
+    std::size_t memory = kDataMemory;
+    /// Of what can be read only once nothing is kept: `rewind` is refused after the first rows were passed.
+    bool read_once = false;
 };
 
 /// The numbers of a CSV file, parsed exactly (each is the double nearest to what is written) while they stream by: the
@@ -46,7 +53,7 @@ struct CsvOptions {
 /// refused too, because it is more likely a row of data than a header. Columns that are not in the file, or are asked
 /// for twice, are std::invalid_argument.
 ///
-/// "-" is standard input. What cannot be read twice, such as a pipe, is kept in memory as a whole.
+/// "-" is standard input. What cannot be read twice, such as a pipe, is kept in memory while it is read.
 class LRVB_EXPORT CsvSource final : public RowSource {
   public:
     explicit CsvSource(const std::string& path, const CsvOptions& options = {});
@@ -65,6 +72,9 @@ class LRVB_EXPORT CsvSource final : public RowSource {
 
     /// Rows left out since the last `rewind`; after a whole round, all that there are.
     Index dropped() const;
+
+    /// Whether `rewind` always works: not for a pipe that is read once.
+    bool can_go_back() const;
 
   private:
     class Implementation;

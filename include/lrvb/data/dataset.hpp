@@ -72,11 +72,16 @@ struct NewRows {
     std::function<Index()> dropped;
 };
 
+struct DataOptions {
+    /// The most bytes of a file's numbers that are kept in memory.
+    std::size_t memory = kDataMemory;
+};
+
 class LRVB_EXPORT Dataset {
   public:
     /// A CSV file, a NumPy file (.npy), or "-" for standard input.
-    Dataset(std::string path) : path_(std::move(path)) {}
-    Dataset(const char* path) : path_(path) {}
+    Dataset(std::string path, DataOptions options = {}) : path_(std::move(path)), options_(options) {}
+    Dataset(const char* path, DataOptions options = {}) : path_(path), options_(options) {}
     /// A table in memory, read as a file that held it would be: a number that is NaN is missing. Throws
     /// std::invalid_argument for columns that do not have a value for every row.
     Dataset(DataFrame frame);
@@ -84,8 +89,9 @@ class LRVB_EXPORT Dataset {
     /// What messages call it.
     std::string name() const;
 
-    /// Reads the data once: up to a gigabyte of numbers stays in memory, more is streamed from the file whenever it is
-    /// needed. Throws std::runtime_error for data that cannot be read.
+    /// Reads the data once: numbers that take no more than DataOptions::memory stay in memory, more is streamed from
+    /// the file whenever it is needed, with the same answers to the last bit. Throws std::runtime_error for data that
+    /// cannot be read, and for more than that through a pipe, which cannot be read again.
     DataRows rows(const RowSelection& selection) const;
     /// These columns, as they are.
     NewRows new_rows(const std::vector<std::string>& columns, bool drop_missing) const;
@@ -93,6 +99,7 @@ class LRVB_EXPORT Dataset {
 
   private:
     std::string path_;
+    DataOptions options_;
     std::shared_ptr<const DataFrame> frame_;
 };
 

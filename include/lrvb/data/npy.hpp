@@ -8,12 +8,13 @@
 
 namespace lrvb {
 
-/// The rows of a NumPy file (.npy, format 1.0 to 3.0), mapped into memory and never read as a whole: float64 or float32
-/// ('<f8', '<f4'), in C or Fortran order, of two dimensions, or of one, which makes one column.
+/// The rows of a NumPy file (.npy, format 1.0 to 3.0), read from the file whenever they are asked for, so that memory
+/// does not grow with it: float64 or float32 ('<f8', '<f4'), in C or Fortran order, of two dimensions, or of one, which
+/// makes one column.
 ///
 /// A file that cannot be opened, is damaged, truncated, empty or of another type is refused by the constructor,
 /// std::runtime_error with the file and the remedy; `read` refuses numbers that are not finite, with their row and
-/// column. The file must stay as it is while it is read: one that shrinks ends the program, as with any mapped file.
+/// column, and a file that has been cut short meanwhile.
 class LRVB_EXPORT NpySource final : public RowSource {
   public:
     /// `columns` are numbers from 1, in any order, as CsvOptions::columns takes them; none means all.
@@ -25,15 +26,9 @@ class LRVB_EXPORT NpySource final : public RowSource {
     Index columns() const override;
     std::string name() const override;
     void rewind() override;
-
-    /// Gives back the pages that it has passed, so that resident memory does not grow with the file.
     Index read(double* rows, Index capacity) override;
 
     Index rows() const;
-
-    /// The mapped numbers where the file holds just what `read` gives: float64, C order, all columns. Otherwise null.
-    /// Only `read` looks whether they are finite, and only `read` gives pages back.
-    const double* resident() const override;
 
   private:
     class Implementation;

@@ -3,9 +3,14 @@
 #include <lrvb/export.hpp>
 #include <lrvb/types.hpp>
 
+#include <cstddef>
 #include <string>
 
 namespace lrvb {
+
+/// How many bytes of data are kept in memory where nothing else is asked for; what is more is read again from its file
+/// whenever it is needed.
+inline constexpr std::size_t kDataMemory = std::size_t{256} << 20;
 
 /// Rows of numbers, read from the first to the last as often as asked: what a model that streams its data needs to know
 /// of it. Tables in memory, CSV and NPY files are sources; so is any chunked reader that a user writes.
@@ -30,8 +35,8 @@ class LRVB_EXPORT RowSource {
     /// what cannot be read.
     virtual Index read(double* rows, Index capacity) = 0;
 
-    /// All rows, one after the other, where they stand in memory (or are mapped into it); null where they do not. What
-    /// is read from here is what `read` gives.
+    /// All rows, one after the other, where they stand in memory; null where they do not. What is read from here is
+    /// what `read` gives.
     virtual const double* resident() const { return nullptr; }
 };
 

@@ -134,7 +134,7 @@ MixtureFixed fixed_by(const std::vector<std::string>& parts, const FitFile& fit,
 MixtureFixed read_fixed(const std::vector<std::string>& parts, const std::string& path, Index components, Index columns,
                         bool full) {
     ByteStream stream(path);
-    const std::string text = read_all(stream);
+    const std::string text = read_json(stream);
     Document json;
     try {
         json = Document::parse(text);

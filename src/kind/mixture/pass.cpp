@@ -3,8 +3,11 @@
 #include "base/parallel.hpp"
 #include "kind/mixture/block.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 namespace lrvb::detail {
@@ -270,6 +273,12 @@ Matrix sums_of(const Matrix& standardised, const RowFormat& format, const Matrix
         work.add(origins, static_cast<std::size_t>(count), block, sums.data());
     });
     return work.unpacked(sums.data(), components);
+}
+
+void refuse_changed(const RowSource& source, Index rows, bool has_fewer) {
+    throw std::runtime_error(
+        fmt::format("{}: has {} rows than the {} that it had at first: let nothing change it while it is read",
+                    source.name(), has_fewer ? "fewer" : "more", rows));
 }
 
 }  // namespace lrvb::detail

@@ -71,6 +71,9 @@ Matrix scores_of(const Matrix& standardised, const RowFormat& format, const Mixt
 Matrix sums_of(const Matrix& standardised, const RowFormat& format, const Matrix& responsibilities,
                const Matrix& origins);
 
+/// For a source that does not give the rows that it gave at first.
+[[noreturn]] void refuse_changed(const RowSource& source, Index rows, bool has_fewer);
+
 /// Reads all rows in chunks of at most `chunk` rows; `visit(rows, count)`.
 template <class Visit>
 void for_each_chunk(RowSource& source, Index width, Index total, Index chunk, Visit visit) {
@@ -82,7 +85,13 @@ void for_each_chunk(RowSource& source, Index width, Index total, Index chunk, Vi
     }
     std::vector<double> buffer(static_cast<std::size_t>(std::min(chunk, total) * width));
     source.rewind();
-    while (const Index count = source.read(buffer.data(), std::min(chunk, total))) visit(buffer.data(), count);
+    Index left = total;
+    while (const Index count = source.read(buffer.data(), std::min(chunk, total))) {
+        left -= count;
+        if (left < 0) break;
+        visit(buffer.data(), count);
+    }
+    if (left != 0) refuse_changed(source, total, left > 0);
 }
 
 }  // namespace lrvb::detail

@@ -1,0 +1,66 @@
+#include "cli/signals.hpp"
+
+#include "base/unfinished.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+namespace lrvb::cli {
+
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+using SignalHandler = void (*)(int);
+SignalHandler before_interruption = SIG_DFL;
+
+extern "C" void end_program(int signal) {
+    detail::remove_unfinished_files();
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+}
+
+extern "C" void note_interrupt(int) {
+    interrupted = 1;
+    std::signal(SIGINT, end_program);
+}
+
+// What whoever called us has ignored (nohup, say) stays ignored.
+SignalHandler replace_handler(int signal, SignalHandler handler) {
+    const SignalHandler before = std::signal(signal, handler);
+    if (before == SIG_IGN) std::signal(signal, SIG_IGN);
+    return before;
+}
+
+}  // namespace
+
+void leave_no_files_behind() {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU}) {
+        replace_handler(signal, end_program);
+    }
+    std::signal(SIGXFSZ, SIG_IGN);
+}
+
+Interruption::Interruption() {
+    interrupted = 0;
+    before_interruption = replace_handler(SIGINT, note_interrupt);
+}
+
+Interruption::~Interruption() {
+    std::signal(SIGINT, before_interruption);
+}
+
+bool Interruption::asked_for() {
+    return interrupted != 0;
+}
+
+void end_as_interrupted() {
+    std::fflush(nullptr);
+    std::signal(SIGINT, SIG_DFL);
+    std::raise(SIGINT);
+    constexpr int code = 130;  // where it was blocked: what shells say of it
+    std::_Exit(code);
+}
+
+}  // namespace lrvb::cli

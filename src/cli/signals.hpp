@@ -1,0 +1,24 @@
+#pragma once
+
+/// How the program is stopped from outside.
+namespace lrvb::cli {
+
+/// From now on no signal that ends the program leaves a half-written file behind. A file that grows beyond what the
+/// system allows is refused where it is written.
+void leave_no_files_behind();
+
+/// While it lives, Ctrl-C asks for an end instead of making one; a second Ctrl-C ends the program.
+class Interruption {
+  public:
+    Interruption();
+    ~Interruption();
+    Interruption(const Interruption&) = delete;
+    Interruption& operator=(const Interruption&) = delete;
+
+    static bool asked_for();
+};
+
+/// Ends the program as Ctrl-C does where nobody catches it, so that a script that called it ends as well.
+[[noreturn]] void end_as_interrupted();
+
+}  // namespace lrvb::cli
