@@ -19,7 +19,7 @@ test: build/release/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset release
 	@ctest --preset release
 
-# Program, library, manual page, completions and documents: make install PREFIX=$$HOME/.local
+# Program, library, manual page, completions and documents: make install PREFIX=$HOME/.local
 PREFIX = /usr/local
 DESTDIR =
 

@@ -14,15 +14,13 @@ set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The lrvb developers")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME lrvb)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION math)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
-set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "Linear response variational Bayes
- Posterior means in milliseconds, with error bars that hold: fits normal
- mixtures and regressions, and says how far to trust them.")
+set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "The program: it fits normal mixtures and linear regressions,
+compares them with their exact posteriors, and reports them.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME liblrvb-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 # What lrvb-config.cmake looks for, and what the archives are linked with.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "libeigen3-dev, libfmt-dev, libhwy-dev, libopenblas-serial-dev, libtbb-dev")
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Linear response variational Bayes: library and headers
- Declare a conditionally conjugate model in C++20, get its posterior with true
- covariances.")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "The library and its headers: declare a conditionally conjugate
+model in C++20, get its posterior with true covariances.")
 include(CPack)
