@@ -58,4 +58,6 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/data ${PROJEC
 # Everything that is installed, and nothing else: what 'make install' and 'make deb' build.
 add_custom_target(lrvb_installed DEPENDS lrvb lrvb_report lrvb_program lrvb_reproduce lrvb_printed)
 
-include(${CMAKE_CURRENT_LIST_DIR}/package.cmake)
+if(PROJECT_IS_TOP_LEVEL)
+  include(${CMAKE_CURRENT_LIST_DIR}/package.cmake)
+endif()
