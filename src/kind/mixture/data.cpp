@@ -182,16 +182,21 @@ class Summary {
 
     /// All at once: who leaves one out should not meet the next.
     void refuse_constants() const {
-        std::vector<std::string> constant;
+        std::vector<Index> constant;
         for (Index p = 0; p < columns_; ++p) {
-            if (is_constant(p))
-                constant.push_back(fmt::format("{} ({})", shown(source_.column_name(p)), moments_.smallest[p]));
+            if (is_constant(p)) constant.push_back(p);
         }
         if (constant.empty()) return;
-        const bool one = constant.size() == 1;
-        refuse(source_, fmt::format("{} {} {} constant; leave {} out, or give a prior in {}",
-                                    one ? "column" : "columns", enumerated(constant), one ? "is" : "are",
-                                    one ? "it" : "them", one ? "its units" : "their units"));
+        if (constant.size() == 1) {
+            refuse(source_, fmt::format("column {} is constant ({}); leave it out, or give a prior in its units",
+                                        shown(source_.column_name(constant[0])), moments_.smallest[constant[0]]));
+        }
+        std::vector<std::string> parts;
+        for (const Index p : constant) {
+            parts.push_back(fmt::format("{} ({})", shown(source_.column_name(p)), moments_.smallest[p]));
+        }
+        refuse(source_, fmt::format("columns {} are constant; leave them out, or give a prior in their units",
+                                    enumerated(parts)));
     }
 
     // A column without spread has no scale; where the prior does not ask for one, its unit will do.
