@@ -1,6 +1,6 @@
 # Thin targets over scripts/setup (Debian packages) and the CMake presets.
 
-.PHONY: demo test bench picture screenshots reproduce asan fuzz tidy format format-check clean setup
+.PHONY: demo test install uninstall deb bench picture screenshots reproduce asan fuzz tidy format format-check clean setup
 .DEFAULT_GOAL := demo
 
 setup:
@@ -18,6 +18,24 @@ demo: build/release/build.ninja
 test: build/release/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset release
 	@ctest --preset release
+
+# Program, library, manual page, completions and documents: make install PREFIX=$HOME/.local
+PREFIX = /usr/local
+DESTDIR =
+
+install: build/release/build.ninja
+	@cmake --build --parallel $(shell nproc) --preset release --target lrvb_installed
+	@scripts/install build/release '$(abspath $(PREFIX))' '$(DESTDIR)'
+
+uninstall:
+	@scripts/uninstall '$(abspath $(PREFIX))' '$(DESTDIR)'
+
+# Debian packages of the program and of the library, in build/deb.
+deb: build/release/build.ninja
+	@cmake --build --parallel $(shell nproc) --preset release --target lrvb_installed
+	@cpack --config build/release/CPackConfig.cmake -B build/deb >build/release/cpack.log || { cat build/release/cpack.log; exit 1; }
+	@rm -rf build/deb/_CPack_Packages
+	@ls build/deb/*.deb
 
 picture: build/release/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset release --target picture leverage_picture

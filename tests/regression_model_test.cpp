@@ -389,6 +389,8 @@ std::string refusal_of(const std::string& text, bool intercept = true, const Fra
 TEST(RegressionDesign, RefusesTextThatIsNoFactor) {
     EXPECT_EQ(refusal_of("y,s\n1,a\n2,a\n"),
               "a.csv: column 's' has the text 'a' in every row, which tells nothing: leave it out");
+    EXPECT_EQ(refusal_of("y,s,t\n1,a,b\n2,a,b\n"),
+              "a.csv: columns 's' and 't' have one text in every row, which tells nothing: leave them out");
     EXPECT_EQ(refusal_of("y,s\n1,a\n2,b\n3,c\n"),
               "a.csv: column 's' is text with another value in every row, too many for a factor: leave it out, or "
               "correct it if it should hold numbers");
@@ -412,6 +414,11 @@ TEST(RegressionModel, RefusesDataThatCannotBeFitted) {
               "the intercept");
     EXPECT_EQ(refusal_of("y,x\n1,2\n2,2\n4,2\n", false), "no exception");
     EXPECT_EQ(refusal_of("y,x\n1,0\n2,0\n4,0\n", false), "a.csv: column 'x' is 0 in every row: leave it out");
+    EXPECT_EQ(refusal_of("y,x,u,z\n1,2,1,5\n2,2,3,5\n4,2,2,5\n"),
+              "a.csv: columns 'x' (2) and 'z' (5) have one value in every row, which the intercept already stands for: "
+              "leave them out");
+    EXPECT_EQ(refusal_of("y,x,z\n1,0,0\n2,0,0\n4,0,0\n", false),
+              "a.csv: columns 'x' and 'z' are 0 in every row: leave them out");
     EXPECT_EQ(refusal_of("y,x\n1,1e200\n2,3e200\n"),
               "a.csv: column 'x' has an sd of 1e+200, too far from 1 for squares: change its unit");
     EXPECT_EQ(refusal_of("y,x\n1,NA\n2,1\n4,3\n7,5\n", true, {.missing = Missing::drop}), "no exception");

@@ -640,6 +640,8 @@ TEST(StreamingMixture, DataThatCannotBeFittedEndsInASentence) {
     const std::vector<BadData> cases{
         {"identical rows", [&] { fit_rows(Vector::Constant(20, 2.0), 2); }, "column '1' is constant (2)"},
         {"constant column", [&] { fit_rows(constant, 2); }, "column '2' is constant (3)"},
+        {"constant columns", [&] { fit_rows(Matrix::Constant(20, 12, 2.0), 2); },
+         "'9' (2), '10' (2) and 2 more are constant; leave them out"},
         {"more components than rows", [&] { fit_rows(x.head(4), 5); },
          "4 rows with weight are fewer than 5 components"},
         {"outlier", [&] { fit_rows(outlier, 2); }, "too far or too near for squares"},

@@ -255,6 +255,18 @@ void AtomicFile::commit() {
     committed_ = true;
 }
 
+void require_writable(const std::string& path) {
+    if (path == "-") return;
+    struct stat status {};
+    const bool is_special = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+    // Whoever reads a pipe would take its opening and closing for the end.
+    if (is_special) {
+        if (::access(path.c_str(), W_OK) != 0) refuse(path, "write the file");
+        return;
+    }
+    const AtomicFile never_committed(path);
+}
+
 void write_text(const std::string& path, const std::string& text) {
     AtomicFile file(path);
     file.write(text.data(), text.size());

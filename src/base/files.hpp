@@ -108,6 +108,9 @@ class AtomicFile {
     bool committed_ = false;
 };
 
+/// Refuses a path to which no file can be written, before there is anything to write, and leaves nothing there.
+void require_writable(const std::string& path);
+
 /// Writes a whole file at once.
 void write_text(const std::string& path, const std::string& text);
 

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lrvb::detail {
 
@@ -39,6 +41,18 @@ inline std::string printable(std::string_view text) {
 /// The same in quotes, as messages show it.
 inline std::string shown(std::string_view text) {
     return fmt::format("'{}'", printable(text));
+}
+
+/// "a, b and c"; of more than ten, how many more there are.
+inline std::string enumerated(const std::vector<std::string>& parts) {
+    constexpr std::size_t most = 10;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(parts.size(), most); ++i) {
+        if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
+        text += parts[i];
+    }
+    if (parts.size() > most) text += fmt::format(" and {} more", parts.size() - most);
+    return text;
 }
 
 }  // namespace lrvb::detail

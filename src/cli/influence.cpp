@@ -13,6 +13,7 @@ class InfluenceCommand {
   public:
     explicit InfluenceCommand(const Settings& settings)
         : settings_(settings),
+          output_(checked_output(settings)),
           fitted_(restored(settings)),
           influence_(*fitted_, settings.list("variables")),
           top_(settings.whole("top", 20)) {
@@ -22,11 +23,9 @@ class InfluenceCommand {
     }
 
     int run() {
-        const std::string output = settings_.text("output");
-        require_other_file(output, {settings_.text("FIT"), settings_.text("DATA")});
         std::optional<LineFile> file;
-        if (!output.empty()) {
-            file.emplace(output);
+        if (!output_.empty()) {
+            file.emplace(output_);
             file->add(csv_line(header()));
         }
         influence_.each([&](const RowInfluence::Case& one) {
@@ -34,11 +33,17 @@ class InfluenceCommand {
             top_.add(one);
         });
         if (file) file->commit();
-        if (output != "-") show();
+        if (output_ != "-") show();
         return kSuccess;
     }
 
   private:
+    static std::string checked_output(const Settings& settings) {
+        std::string output = settings.text("output");
+        require_other_file(output, {settings.text("FIT"), settings.text("DATA")});
+        return output;
+    }
+
     std::vector<std::string> header() const {
         std::vector<std::string> result{"row"};
         for (const std::string& input : fitted_->inputs()) result.push_back(input);
@@ -90,6 +95,7 @@ class InfluenceCommand {
     }
 
     const Settings& settings_;
+    std::string output_;
     std::unique_ptr<FittedModel> fitted_;
     RowInfluence influence_;
     MostInfluential top_;

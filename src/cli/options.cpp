@@ -1,5 +1,7 @@
 #include "cli/options.hpp"
 
+#include "base/files.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -97,6 +99,7 @@ void require_other_file(const std::string& output, const std::vector<std::string
             throw UsageError(fmt::format("{} {} would replace the input: choose another name", option, output));
         }
     }
+    if (!output.empty()) detail::require_writable(output);
 }
 
 bool same_file(const std::string& left, const std::string& right) {

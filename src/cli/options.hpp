@@ -35,7 +35,7 @@ Dataset data_of(const Settings& settings);
 int threads_of(const Settings& settings);
 
 /// Throws UsageError where the output, of this option, would replace one of the inputs, and where two inputs are
-/// standard input.
+/// standard input; std::runtime_error where the output cannot be written. Call it before the work starts.
 void require_other_file(const std::string& output, const std::vector<std::string>& inputs,
                         const std::string& option = "-o");
 

@@ -3,6 +3,7 @@
 #include "cli/parser.hpp"
 
 #include "cli/completion.hpp"
+#include "cli/manual.hpp"
 #include "cli/say.hpp"
 
 #include <fmt/format.h>
@@ -113,11 +114,44 @@ void list_commands(const CLI::App& app, const std::string& path, std::vector<Com
     }
 }
 
+ManualCommand described(const CLI::App& app, const std::string& path) {
+    const CLI::Formatter formatter;
+    ManualCommand command{path, app.get_description(), "", {}};
+    const std::string usage = first_line(formatter.make_usage(&app, "lrvb"));
+    const std::string before = "Usage: lrvb ";
+    if (usage.starts_with(before)) command.usage = usage.substr(before.size());
+    const auto add = [&](const CLI::Option* option, const std::string& heading) {
+        std::string value = formatter.make_option_opts(option);
+        if (!value.empty()) value.erase(0, 1);  // the space behind the name
+        command.options.push_back({formatter.make_option_name(option, option->get_positional()), value,
+                                   formatter.make_option_desc(option), heading});
+    };
+    for (const CLI::Option* option : app.get_options()) {
+        if (option->get_positional()) add(option, "");
+    }
+    for (const std::string& group : app.get_groups()) {
+        for (const CLI::Option* option : app.get_options()) {
+            if (option->nonpositional() && option->get_group() == group) add(option, group == "Options" ? "" : group);
+        }
+    }
+    return command;
+}
+
+// The program itself, and what can be run: no words that only begin a command.
+void describe_commands(const CLI::App& app, const std::string& path, std::vector<ManualCommand>& commands) {
+    const std::vector<const CLI::App*> subcommands = app.get_subcommands([](const CLI::App*) { return true; });
+    if (path.empty() || subcommands.empty()) commands.push_back(described(app, path));
+    for (const CLI::App* subcommand : subcommands) {
+        describe_commands(*subcommand, path.empty() ? subcommand->get_name() : path + " " + subcommand->get_name(),
+                          commands);
+    }
+}
+
 class Parser {
   public:
     Parser(const std::vector<Group>& groups, const std::vector<Command>& commands)
         : program_("Posterior means in milliseconds, with error bars that hold", "lrvb") {
-        program_.set_version_flag("--version", std::string("lrvb ") + LRVB_VERSION);
+        program_.set_version_flag("-V,--version", std::string("lrvb ") + LRVB_VERSION, "Print the version and exit");
         program_.require_subcommand(1);
         for (const Command& command : commands) add(groups, command);
         CLI::App* completion =
@@ -131,6 +165,14 @@ class Parser {
                 std::vector<CompletedCommand> known;
                 list_commands(program_, "", known);
                 fmt::print("{}", completion_script(shell_, known));
+                return kSuccess;
+            };
+        });
+        program_.add_subcommand("man", "Print the manual page: lrvb man | man -l -")->callback([this] {
+            run_ = [this] {
+                std::vector<ManualCommand> known;
+                describe_commands(program_, "", known);
+                fmt::print("{}", manual_page(LRVB_VERSION, known));
                 return kSuccess;
             };
         });

@@ -13,7 +13,7 @@ struct Group {
     std::string help;
 };
 
-/// Understands a command line and runs its command; the exit code. Adds `help` and `completion`. Throws what the
+/// Understands a command line and runs its command; the exit code. Adds `help`, `completion` and `man`. Throws what the
 /// command throws, but for UsageError, which is said here.
 int parse_and_run(int argc, char** argv, const std::vector<Group>& groups, const std::vector<Command>& commands);
 

@@ -1,6 +1,7 @@
-// Every console block of README.md and docs/ is run as it stands, document by document, in a folder with the bundled
-// data; what it shows must be what comes out. Only the size of a last step, and so the number of passes, may differ:
-// it is rounding, and another machine rounds otherwise.
+// Every console block of README.md and docs/ is run as it stands, document by document: those of the README in a folder
+// like the repository's root, after 'make test'; those of docs/ in a folder with the bundled data. What it shows must
+// be what comes out. Only the size of a last step, and so the number of passes, may differ: it is rounding, and another
+// machine rounds otherwise.
 //
 //     ```console
 //     $ lrvb --version
@@ -56,8 +57,15 @@ std::string without_steps(const std::string& text) {
 class Documentation : public ProgramTest, public ::testing::WithParamInterface<std::string> {};
 
 TEST_P(Documentation, ShowsWhatTheProgramPrints) {
-    for (const auto& entry : std::filesystem::directory_iterator(LRVB_DATA_DIR)) {
-        std::filesystem::copy(entry.path(), work() / entry.path().filename());
+    if (GetParam() == "README.md") {
+        std::filesystem::copy(LRVB_DATA_DIR, work() / "data");
+        std::filesystem::create_directories(work() / "build/release");
+        std::filesystem::create_directory_symlink(LRVB_PROGRAM_DIR, work() / "build/release/bin");
+        std::filesystem::create_directory_symlink(LRVB_EXAMPLES_DIR, work() / "build/release/examples");
+    } else {
+        for (const auto& entry : std::filesystem::directory_iterator(LRVB_DATA_DIR)) {
+            std::filesystem::copy(entry.path(), work() / entry.path().filename());
+        }
     }
     for (const Step& step : steps_of(std::filesystem::path(LRVB_SOURCE_DIR) / GetParam())) {
         const Result result = shell(step.command);

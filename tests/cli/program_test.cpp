@@ -418,6 +418,65 @@ TEST_F(Program, FilesKeepTheirPermissionsAndPipesCloseQuietly) {
         0);
 }
 
+TEST_F(Program, TheOnlyComponentHasTheWeightOne) {
+    for (const char* columns : {"-c waiting", "", "--covariance diagonal"}) {
+        ASSERT_EQ(lrvb(std::string("fit mixture $DATA/old_faithful.csv -k 1 --quiet -o fit.json ") + columns).code, 0);
+        const json weight = variables(lrvb("summary fit.json --format json")).at("pi[1]");
+        EXPECT_EQ(weight.at("mean"), 1.0) << columns;
+        EXPECT_EQ(weight.at("sd"), 0.0) << columns;
+        EXPECT_EQ(weight.at("q5"), 1.0) << columns;
+        EXPECT_EQ(weight.at("verdict"), "fixed") << columns;
+        ASSERT_EQ(lrvb("check fit.json $DATA/old_faithful.csv --correct -o corrected.json").code, 0) << columns;
+        const json corrected = variables(lrvb("summary corrected.json --format json")).at("pi[1]");
+        EXPECT_EQ(corrected.at("mean"), 1.0) << columns;
+        EXPECT_EQ(corrected.at("sd"), 0.0) << columns;
+    }
+}
+
+// As they were written before the weight was listed.
+TEST_F(Program, FitsOfOneComponentWithoutItsWeightAreAnsweredAlike) {
+    ASSERT_EQ(lrvb("fit mixture $DATA/old_faithful.csv -c waiting -k 1 --quiet -o fit.json").code, 0);
+    ASSERT_EQ(lrvb("check fit.json $DATA/old_faithful.csv --correct -o corrected.json").code, 0);
+    for (const std::string name : {"fit", "corrected"}) {
+        json fit = json::parse(read_text(work() / (name + ".json")));
+        json& listed = fit.at("posterior").at("variables");
+        ASSERT_EQ(listed.back().at("name"), "pi[1]");
+        listed.erase(listed.size() - 1);
+        for (const char* list : {"mean", "sd", "verdicts"}) {
+            if (fit.contains("check")) fit["check"][list].erase(fit["check"][list].size() - 1);
+        }
+        write("old.json", fit.dump());
+        for (const std::string command :
+             {"summary FIT --variables mu,sigma", "sensitivity FIT $DATA/old_faithful.csv",
+              "influence FIT $DATA/old_faithful.csv --refit --top 2",
+              "check FIT $DATA/old_faithful.csv --variables mu,sigma", "predict FIT $DATA/old_faithful.csv"}) {
+            const auto with = [&](const std::string& file) {
+                return lrvb(std::string(command).replace(command.find("FIT"), 3, file));
+            };
+            const Result before = with("old.json");
+            EXPECT_EQ(before.code, 0) << name << ": " << command << ": " << before.err;
+            EXPECT_EQ(before.out, with(name + ".json").out) << name << ": " << command;
+        }
+    }
+}
+
+// Looking whether a pipe can be written must not open it: its reader would take that for the end.
+TEST_F(Program, AFitIsWrittenToAPipeWhole) {
+    const Result result = shell(
+        "mkfifo pipe && { cat pipe > fit.json & } && lrvb fit mixture $DATA/old_faithful.csv -k 2 --quiet -o pipe && "
+        "wait && lrvb summary fit.json --variables mu");
+    EXPECT_EQ(result.code, 0) << result.err;
+}
+
+TEST_F(Program, NothingIsLeftOfAnOutputWhoseFitFails) {
+    write("bad.csv", "x\n1\ntwo\n");
+    EXPECT_EQ(lrvb("fit mixture bad.csv -k 1 -o fit.json").code, 1);
+    EXPECT_EQ(files(), std::set<std::string>{"bad.csv"});
+    write("fit.json", "kept");
+    EXPECT_EQ(lrvb("fit mixture bad.csv -k 1 -o fit.json").code, 1);
+    EXPECT_EQ(read_text(work() / "fit.json"), "kept");
+}
+
 TEST_F(Program, TextColumnsAreFactors) {
     write("factor.csv", "group,y\nb,5\na,1\nb,7\nc,9\na,3\nc,11\n");
     ASSERT_EQ(lrvb("fit regression factor.csv --response y -o fit.json").code, 0);
@@ -438,6 +497,35 @@ TEST_F(Program, HelpAndVersionAreAnswers) {
         EXPECT_EQ(result.err, "") << command;
     }
     EXPECT_EQ(lrvb("--version").out.rfind("lrvb ", 0), 0U);
+    EXPECT_EQ(lrvb("-V").out, lrvb("--version").out);
+}
+
+TEST_F(Program, TheCitationIsOfThisVersion) {
+    const std::string version = lrvb("-V").out.substr(5);
+    EXPECT_NE(read_text(LRVB_SOURCE_DIR "/CITATION.cff").find("\nversion: " + version), std::string::npos) << version;
+}
+
+TEST_F(Program, TheManualPageIsRoffWithoutAWarning) {
+    const Result result = shell("lrvb man > lrvb.1 && groff -ww -z -man -Tutf8 lrvb.1");
+    EXPECT_EQ(result.code, 0);
+    EXPECT_EQ(result.out + result.err, "");
+}
+
+TEST_F(Program, TheManualPageHasEveryOptionThatHelpHas) {
+    const Result page = shell("lrvb man | groff -man -Tutf8 -P-cbou -rLL=200n");
+    ASSERT_EQ(page.code, 0) << page.err;
+    for (const char* command : {"fit mixture", "fit regression", "summary", "check", "report", "simulate mixture"}) {
+        EXPECT_NE(page.out.find(std::string("lrvb ") + command + " [OPTIONS]"), std::string::npos) << command;
+        // Names stand two spaces from the margin, and what they mean in the same line or in the next.
+        std::istringstream help(lrvb(std::string(command) + " --help").out);
+        for (std::string line; std::getline(help, line);) {
+            if (line.rfind("  -", 0) != 0) continue;
+            const std::string name = line.substr(2, line.find(' ', 2) - 2);
+            EXPECT_NE(page.out.find(name), std::string::npos) << command << ": " << name;
+        }
+    }
+    // Hyphens and quotes that a shell takes, and letters beyond ASCII.
+    EXPECT_NE(page.out.find("'lrvb fit … -o FIT'"), std::string::npos);
 }
 
 TEST_F(Program, CompletionKnowsCommandsAndOptions) {

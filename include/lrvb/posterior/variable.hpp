@@ -56,11 +56,14 @@ struct FromDraw {
     Index dimension = 0;
     Index row = 0;
     Index column = 0;
+    /// The same at every draw: `constant`.
+    bool is_constant = false;
 
-    bool is_known() const { return !combination.empty(); }
-    static FromDraw statistic(Index at) { return {{{at, 1.0}}, 0.0, Transform::identity, 0, 0, 0}; }
+    bool is_known() const { return is_constant || !combination.empty(); }
+    static FromDraw always(double value) { return {{}, value, Transform::identity, 0, 0, 0, true}; }
+    static FromDraw statistic(Index at) { return {{{at, 1.0}}, 0.0, Transform::identity, 0, 0, 0, false}; }
     static FromDraw of(Transform transform, Index at, double factor = 1.0) {
-        return {{{at, factor}}, 0.0, transform, 0, 0, 0};
+        return {{{at, factor}}, 0.0, transform, 0, 0, 0, false};
     }
 };
 

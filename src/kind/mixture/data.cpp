@@ -1,5 +1,6 @@
 #include "kind/mixture/data.hpp"
 
+#include "base/messages.hpp"
 #include "base/parallel.hpp"
 #include "base/validate.hpp"
 
@@ -177,16 +178,33 @@ class Summary {
         }
     }
 
+    bool is_constant(Index p) const { return moments_.smallest[p] == moments_.largest[p]; }
+
+    /// All at once: who leaves one out should not meet the next.
+    void refuse_constants() const {
+        std::vector<Index> constant;
+        for (Index p = 0; p < columns_; ++p) {
+            if (is_constant(p)) constant.push_back(p);
+        }
+        if (constant.empty()) return;
+        if (constant.size() == 1) {
+            refuse(source_, fmt::format("column {} is constant ({}); leave it out, or give a prior in its units",
+                                        shown(source_.column_name(constant[0])), moments_.smallest[constant[0]]));
+        }
+        std::vector<std::string> parts;
+        for (const Index p : constant) {
+            parts.push_back(fmt::format("{} ({})", shown(source_.column_name(p)), moments_.smallest[p]));
+        }
+        refuse(source_, fmt::format("columns {} are constant; leave them out, or give a prior in their units",
+                                    enumerated(parts)));
+    }
+
     // A column without spread has no scale; where the prior does not ask for one, its unit will do.
     Vector standard_deviations(bool constants_allowed) const {
         Vector sds = (moments_.squares / moments_.weight).cwiseSqrt();
+        if (!constants_allowed) refuse_constants();
         for (Index p = 0; p < columns_; ++p) {
-            if (moments_.smallest[p] == moments_.largest[p]) {
-                if (!constants_allowed) {
-                    refuse(source_,
-                           fmt::format("column '{}' is constant ({}); leave it out, or give a prior in its units",
-                                       source_.column_name(p), moments_.smallest[p]));
-                }
+            if (is_constant(p)) {
                 sds[p] = 1.0;
             } else if (!(sds[p] > kSmallestSd && sds[p] < 1.0 / kSmallestSd)) {
                 refuse(source_,

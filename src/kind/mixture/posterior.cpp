@@ -28,7 +28,11 @@ class MixturePosterior {
             order_.emplace(name, order_.size());
             meanings_.emplace(std::move(name), std::move(meaning));
         }
-        if (at_.has_weights()) add_component_weights();
+        if (at_.has_weights()) {
+            add_component_weights();
+        } else {
+            posterior_.variables.push_back(unbounded_variable(full(at_.of_component("pi", 0)), 1.0, {}));
+        }
         for_each([&](Index k, Index p) { add_statistic(at_.of_column("mu", k, p), at_.location(k, p)); });
         if (at_.is_full()) {
             for (Index k = 0; k < model_.components(); ++k) add_matrices(k);

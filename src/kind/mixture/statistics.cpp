@@ -41,8 +41,9 @@ VariableMeaning MixtureStatistics::of_component(const std::string& group, Index 
         meaning.from_draw = FromDraw::statistic(log_weight(k));
     } else if (group == "pi") {
         meaning.role = Role::weight;
-        meaning.is_parameter = meaning.is_shown = true;
-        meaning.from_draw = FromDraw::of(Transform::exponential, log_weight(k));
+        // The weight of the only component is 1: no parameter, and nothing to draw.
+        meaning.is_parameter = meaning.is_shown = has_weights();
+        meaning.from_draw = has_weights() ? FromDraw::of(Transform::exponential, log_weight(k)) : FromDraw::always(1.0);
     } else {
         meaning.role = Role::logarithm;
         meaning.from_draw = FromDraw::statistic(log_determinant(k));
@@ -138,6 +139,8 @@ std::vector<VariableMeaning> MixtureStatistics::meanings(const std::vector<std::
         of_columns("tau");
         of_columns("sigma");
     }
+    // Last, so that the others stand where they stood in files of before it was listed.
+    if (!has_weights()) of_components("pi", "pi, the weights");
     return result;
 }
 

@@ -17,12 +17,27 @@ constexpr std::size_t most_levels = 1000;
     throw std::runtime_error(fmt::format("{}: {}", frame.name, sentence));
 }
 
+/// Text that is the same in every row: all such columns at once.
+void require_levels(const DataFrame& frame, Index response) {
+    std::vector<std::string> names;
+    std::string text;
+    for (Index j = 0; j < static_cast<Index>(frame.columns.size()); ++j) {
+        const FrameColumn& column = frame.columns[static_cast<std::size_t>(j)];
+        if (j == response || column.levels.size() != 1) continue;
+        names.push_back(shown(column.name));
+        text = shown(column.levels.front());
+    }
+    if (names.empty()) return;
+    if (names.size() > 1) {
+        refuse(frame, fmt::format("columns {} have one text in every row, which tells nothing: leave them out",
+                                  detail::enumerated(names)));
+    }
+    refuse(frame, fmt::format("column {} has the text {} in every row, which tells nothing: leave it out",
+                              names.front(), text));
+}
+
 void require_factor(const DataFrame& frame, const FrameColumn& column) {
     const std::size_t count = column.levels.size();
-    if (count == 1) {
-        refuse(frame, fmt::format("column {} has the text {} in every row, which tells nothing: leave it out",
-                                  shown(column.name), shown(column.levels.front())));
-    }
     const bool is_identifier = static_cast<Index>(count) == frame.rows;
     if (!is_identifier && count <= most_levels) return;
     refuse(frame, fmt::format("column {} is text with {}, too many for a factor: leave it out, or correct it if it "
@@ -100,6 +115,7 @@ RegressionDesign regression_design(const DataFrame& frame, Index response, bool 
                                   "another response",
                                   shown(y.name), shown(y.levels.back())));
     }
+    require_levels(frame, response);
     RegressionDesign design;
     design.source = frame.name;
     design.response = y.name;

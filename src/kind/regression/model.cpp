@@ -76,6 +76,25 @@ Standardisation standardise_column(const RegressionDesign& design, const VectorV
     return result;
 }
 
+[[noreturn]] void refuse_constant(const RegressionDesign& design, const std::vector<Index>& columns) {
+    const auto name = [&](Index j) { return shown(design.names[static_cast<std::size_t>(j)]); };
+    if (columns.size() == 1) {
+        const Index j = columns.front();
+        refuse(design, design.intercept
+                           ? fmt::format("column {} is {} in every row, which the intercept already stands for: leave "
+                                         "the column out, or the intercept",
+                                         name(j), design.columns(0, j))
+                           : fmt::format("column {} is 0 in every row: leave it out", name(j)));
+    }
+    std::vector<std::string> parts;
+    for (const Index j : columns) {
+        parts.push_back(design.intercept ? fmt::format("{} ({})", name(j), design.columns(0, j)) : name(j));
+    }
+    refuse(design, fmt::format("columns {} {}: leave them out", detail::enumerated(parts),
+                               design.intercept ? "have one value in every row, which the intercept already stands for"
+                                                : "are 0 in every row"));
+}
+
 Standardised standardise(const RegressionDesign& design) {
     require_design(design);
     Standardised result;
@@ -88,17 +107,13 @@ Standardised standardise(const RegressionDesign& design) {
     if (result.response.scale == 0.0) {
         refuse(design, fmt::format("{} is the same in every row but for rounding: take another response", response));
     }
+    std::vector<Index> constant;
     for (Index j = 0; j < design.columns.cols(); ++j) {
-        const std::string& name = design.names[static_cast<std::size_t>(j)];
-        const std::string column = fmt::format("column {}", shown(name));
+        const std::string column = fmt::format("column {}", shown(design.names[static_cast<std::size_t>(j)]));
         result.columns.push_back(standardise_column(design, design.columns.col(j), design.intercept, column));
-        if (result.columns.back().scale > 0.0) continue;
-        refuse(design, design.intercept
-                           ? fmt::format("{} is {} in every row, which the intercept already stands for: leave the "
-                                         "column out, or the intercept",
-                                         column, design.columns(0, j))
-                           : fmt::format("{} is 0 in every row: leave it out", column));
+        if (!(result.columns.back().scale > 0.0)) constant.push_back(j);
     }
+    if (!constant.empty()) refuse_constant(design, constant);
     return result;
 }
 
@@ -129,14 +144,9 @@ Matrix triangle_of(const RegressionDesign& design, const Standardised& units) {
 }
 
 std::string listed(const std::vector<std::string>& names) {
-    constexpr std::size_t most = 10;
-    std::string list;
-    for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
-        if (i > 0) list += i + 1 == names.size() ? " and " : ", ";
-        list += shown(names[i]);
-    }
-    if (names.size() > most) list += fmt::format(" and {} more", names.size() - most);
-    return list;
+    std::vector<std::string> quoted;
+    for (const std::string& name : names) quoted.push_back(shown(name));
+    return detail::enumerated(quoted);
 }
 
 [[noreturn]] void refuse_collinear(const RegressionDesign& design, const Matrix& triangle, Index column) {
