@@ -9,11 +9,14 @@
 namespace lrvb::cli {
 
 OptionInfo fit_argument() {
-    return OptionInfo{"FIT", "A fit file, as 'lrvb fit … -o FIT' writes it; - for standard input"}.require();
+    return OptionInfo{"FIT", "A fit file, as 'lrvb fit … -o FIT' writes it; - for standard input",
+                      OptionInfo::Type::file}
+        .require();
 }
 
 OptionInfo fitted_data() {
-    return OptionInfo{"DATA", "The data that was fitted: CSV, .npy, or - for standard input"}.require();
+    return OptionInfo{"DATA", "The data that was fitted: CSV, .npy, or - for standard input", OptionInfo::Type::file}
+        .require();
 }
 
 OptionInfo format_option() {
@@ -34,7 +37,7 @@ OptionInfo variables_option() {
 }
 
 OptionInfo output_option(const std::string& help) {
-    return {"-o,--output", help};
+    return {"-o,--output", help, OptionInfo::Type::output};
 }
 
 Format format_of(const Settings& settings) {

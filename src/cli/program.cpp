@@ -1,5 +1,6 @@
 #include "cli/program.hpp"
 
+#include "cli/output.hpp"
 #include "cli/parser.hpp"
 
 #include <lrvb/data/csv.hpp>
@@ -38,13 +39,13 @@ int run_program(int argc, char** argv) {
         const int code = parse_and_run(
             argc, argv, {{"fit", "Fit a model to data"}, {"simulate", "Draw data from a model"}}, all_commands());
         if (std::fflush(stdout) == 0) return code;
-        fmt::print(stderr, "lrvb: standard output cannot be written: {}; choose another place\n", std::strerror(errno));
+        complain(fmt::format("standard output cannot be written: {}; choose another place", std::strerror(errno)));
     } catch (const MissingValue& error) {
-        fmt::print(stderr, "lrvb: {} with --drop-missing\n", error.what());
+        complain(fmt::format("{} with --drop-missing", error.what()));
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "lrvb: there is not enough memory for this: use a smaller model, or fewer columns\n");
+        complain("there is not enough memory for this: use a smaller model, or fewer columns");
     } catch (const std::exception& error) {
-        fmt::print(stderr, "lrvb: {}\n", error.what());
+        complain(error.what());
     }
     return kBadInput;
 }

@@ -38,11 +38,7 @@ class CsvSource::Implementation {
     Index columns() const { return static_cast<Index>(selected().size()); }
     Index dropped() const { return dropped_; }
 
-    std::vector<std::string> column_names() const {
-        std::vector<std::string> names;
-        for (const std::size_t place : selected()) names.push_back(reader_.names()[place]);
-        return names;
-    }
+    std::vector<std::string> column_names() const { return reader_.selected_names(); }
 
     void rewind() {
         reader_.rewind();

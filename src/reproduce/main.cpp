@@ -1,6 +1,7 @@
 // lrvb-reproduce [EXPERIMENT] -o DIRECTORY [--simulations N] [--seed N] [--threads N]
 
 #include "base/files.hpp"
+#include "base/messages.hpp"
 #include "reproduce/reproduce.hpp"
 
 #include <lrvb/kind/options.hpp>
@@ -72,7 +73,7 @@ void run(const Settings& settings) {
     if (visible) fmt::print(stderr, "\r\x1b[K");
     const std::string path = directory + "/index.md";
     lrvb::detail::write_text(path, page);
-    fmt::print("{}\nwritten to {}\n", page, path);
+    fmt::print("{}\nwritten to {}\n", page, lrvb::detail::on_one_line(path));
 }
 
 }  // namespace
@@ -82,10 +83,10 @@ int main(int argc, char** argv) {
         run(settings_of(argc, argv));
         return 0;
     } catch (const UsageError& error) {
-        fmt::print(stderr, "lrvb-reproduce: {}\n", error.what());
+        fmt::print(stderr, "lrvb-reproduce: {}\n", lrvb::detail::on_one_line(error.what()));
         return 2;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "lrvb-reproduce: {}\n", error.what());
+        fmt::print(stderr, "lrvb-reproduce: {}\n", lrvb::detail::on_one_line(error.what()));
         return 1;
     }
 }
