@@ -146,6 +146,7 @@ TEST_F(Hostile, ColumnsOfOneNameAreKnownByTheirNumbers) {
     ASSERT_EQ(lrvb("fit regression r.csv --response y -c 1,2 --quiet -o r.json").code, 0);
     EXPECT_NE(lrvb("summary r.json").out.find("beta[2]"), std::string::npos);
     EXPECT_EQ(lrvb("predict r.json r.csv").code, 0);
+    EXPECT_EQ(lrvb("influence r.json r.csv").code, 0);
     write("other.csv", "u,v\n1,2\n");
     EXPECT_NE(refusal("predict r.json other.csv").find("no column '1'"), std::string::npos);
 }
