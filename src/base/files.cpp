@@ -65,6 +65,21 @@ std::string in_words(std::size_t bytes) {
     return fmt::format("{} bytes", bytes);
 }
 
+// Links to links to nothing: what the last of them points to is made. A path without links, or to something, is itself.
+std::string end_of_links(const std::string& path) {
+    constexpr int kMost = 40;  // as many as Linux follows
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored)) return path;
+    std::filesystem::path end = path;
+    for (int i = 0; std::filesystem::is_symlink(end, ignored); ++i) {
+        if (i == kMost) {
+            throw std::runtime_error(fmt::format("{}: is a link that leads in a circle: choose another path", path));
+        }
+        end = end.parent_path() / std::filesystem::read_symlink(end, ignored);  // an absolute target replaces it
+    }
+    return end.string();
+}
+
 }  // namespace
 
 FileDescriptor::~FileDescriptor() {
@@ -199,12 +214,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), file_(-1) {
         file_ = duplicate_of(STDOUT_FILENO, path_);
         return;
     }
-    // A link to nothing: what it points to is made.
-    std::error_code ignored;
-    if (std::filesystem::is_symlink(path, ignored) && !std::filesystem::exists(path, ignored)) {
-        const std::filesystem::path target = std::filesystem::read_symlink(path, ignored);
-        path_ = target.is_absolute() ? target.string() : (std::filesystem::path(path).parent_path() / target).string();
-    }
+    path_ = end_of_links(path);
     struct stat status {};
     const bool exists = ::stat(path.c_str(), &status) == 0;
     if (exists) {

@@ -1,10 +1,14 @@
 // The one unit that knows the JSON library: documents from text, and back.
 
+#include "base/messages.hpp"
+
 #include <lrvb/base/document.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -15,8 +19,31 @@ namespace {
 
 using Json = nlohmann::json;
 
+void write_escape(char32_t code, std::string& out) {
+    if (code < 0x10000U) {
+        fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<std::uint32_t>(code));
+        return;
+    }
+    write_escape(0xD800U + ((code - 0x10000U) >> 10U), out);
+    write_escape(0xDC00U + ((code - 0x10000U) & 0x3FFU), out);
+}
+
+// What would be obeyed or overlooked is escaped, though JSON does not ask for more than the first controls: someone may
+// look at it in a terminal, and it is read back as the same.
 std::string quoted(const std::string& text) {
-    return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string json = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (std::all_of(json.begin(), json.end(), [](char c) { return c >= 0x20 && c < 0x7F; })) return json;
+    std::string result;
+    for (std::size_t at = 0; at < json.size();) {
+        const detail::Character character = detail::character_at(json, at);
+        if (detail::is_deceptive(character.code)) {
+            write_escape(character.code, result);
+        } else {
+            result.append(json, at, character.length);
+        }
+        at += character.length;
+    }
+    return result;
 }
 
 void write_number(double value, std::string& out) {

@@ -8,35 +8,36 @@
 #include <string_view>
 #include <vector>
 
+/// Text that a file or a command line may have had a part in, made fit to be looked at: one rule for terminals, tables,
+/// CSV, JSON and pages. What is written out instead of being obeyed or overlooked is `is_deceptive`, and every byte
+/// that belongs to no UTF-8 character.
 namespace lrvb::detail {
 
-/// Text that a file may have had a part in, with what a terminal would obey written out.
-inline std::string on_one_line(std::string_view text) {
-    std::string result;
-    for (const char c : text) {
-        const unsigned char byte = static_cast<unsigned char>(c);
-        if (byte >= 0x20 && byte != 0x7F) {
-            result += c;
-        } else {
-            result += fmt::format("\\x{:02x}", byte);
-        }
-    }
-    return result;
-}
+/// A character of a text: its code point, which is none for a byte that is no UTF-8, and the bytes that it has.
+struct Character {
+    static constexpr char32_t kNone = 0xFFFFFFFFU;
+
+    char32_t code = kNone;
+    std::size_t length = 1;
+};
+
+/// The one that begins at `at`, a place within the text. Overlong forms and surrogates are no UTF-8.
+Character character_at(std::string_view text, std::size_t at);
+
+bool is_utf8(std::string_view text);
+
+/// Controls (C0, DEL, C1), which a terminal obeys; marks, overrides and isolates of the writing direction, which let
+/// text be read in another order; line and paragraph separators; and format characters that cannot be seen.
+bool is_deceptive(char32_t code);
+
+/// With all of these written out: \x1b for a byte, \u202e for a character.
+std::string on_one_line(std::string_view text);
+
+/// The same, but that lines end where they did: whole outputs of the program.
+std::string on_lines(std::string_view text);
 
 /// Text from a file on one line and not too long, whatever the file holds.
-inline std::string printable(std::string_view text) {
-    constexpr std::size_t longest = 40;
-    std::size_t length = text.size();
-    if (length > longest) {
-        length = longest;
-        // Not within a UTF-8 character, whose later bytes are 10xxxxxx.
-        while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) --length;
-    }
-    std::string result = on_one_line(text.substr(0, length));
-    if (length < text.size()) result += "…";
-    return result;
-}
+std::string printable(std::string_view text);
 
 /// The same in quotes, as messages show it.
 inline std::string shown(std::string_view text) {

@@ -1,3 +1,4 @@
+#include "base/messages.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 
@@ -37,8 +38,8 @@ std::string table_text(const Check& check, const std::vector<Index>& chosen) {
     }
     const std::string method = check.method == CheckMethod::importance ? "importance sampling" : "Metropolis-Hastings";
     return fmt::format("{} draws of the exact posterior by {}, worth {:.0f} independent ones\n{}\n\n{}\n{}: {}\n",
-                       check.draws, method, check.ess, check.trust, aligned(table), to_string(check.verdict),
-                       check.message);
+                       check.draws, method, check.ess, detail::on_one_line(check.trust), aligned(table),
+                       to_string(check.verdict), detail::on_one_line(check.message));
 }
 
 // Importance draws are draws of the proposal: their weights are exp(lp__ − log_g__).
@@ -72,6 +73,10 @@ int run_check(const Settings& settings) {
     if (settings.flag("correct") == output.empty()) throw UsageError("--correct and -o need each other");
     require_other_file(output, inputs);
     require_other_file(draws_path, inputs, "--save-draws");
+    if (draws_path == "-" && settings.given("format")) {
+        throw UsageError(
+            "--save-draws - prints the draws, and nothing else: leave out --format, or save the draws to a file");
+    }
     if (same_file(output, draws_path)) {
         throw UsageError("-o and --save-draws name the same file: choose another for one of them");
     }
@@ -89,9 +94,9 @@ int run_check(const Settings& settings) {
     if (draws_path == "-" || output == "-") return kSuccess;
     const Format format = format_of(settings);
     if (format == Format::json) {
-        fmt::print("{}\n", check.document(chosen).json(2));
+        say(check.document(chosen).json(2) + "\n");
     } else {
-        fmt::print("{}", format == Format::csv ? csv_text(check, chosen) : table_text(check, chosen));
+        say(format == Format::csv ? csv_text(check, chosen) : table_text(check, chosen));
     }
     return kSuccess;
 }
@@ -109,7 +114,8 @@ Command check_command() {
              format_option(), variables_option(), seed_option("Seed of the draws (default 1)"), threads_option(),
              memory_option(),
              OptionInfo{"--save-draws",
-                        "Write the draws to this CSV file, with lp__ and the log density log_g__ of the proposal"},
+                        "Write the draws to this CSV file, with lp__ and the log density log_g__ of the proposal",
+                        OptionInfo::Type::output},
              OptionInfo::flag("--correct", "Write a fit file with the checked means and covariances to -o"),
              output_option("The file of --correct")},
             run_check};

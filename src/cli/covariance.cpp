@@ -57,8 +57,8 @@ int show_covariance(const Settings& settings) {
     for (const Index at : chosen) names.push_back(fit.posterior.variables[static_cast<std::size_t>(at)].name);
     const Method method = settings.text("method", "lrvb") == "lrvb" ? Method::linear_response : Method::mean_field;
     const Matrix covariance = fit.posterior.covariance_of(chosen, method);
-    fmt::print("{}", matrix_text(names, settings.flag("correlation") ? to_correlation(covariance) : covariance,
-                                 format_of(settings)));
+    say(matrix_text(names, settings.flag("correlation") ? to_correlation(covariance) : covariance,
+                    format_of(settings)));
     return kSuccess;
 }
 

@@ -1,7 +1,6 @@
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
-#include "cli/say.hpp"
 #include "cli/signals.hpp"
 
 #include <lrvb/check/check.hpp>
@@ -23,11 +22,11 @@ CheckWish wish_of(const Settings& settings) {
 
 void show(const FitFile& fit, bool left_for_time) {
     if (fit.data.dropped > 0) {
-        fmt::print("{} row{} with missing values left out\n", fit.data.dropped, fit.data.dropped == 1 ? "" : "s");
+        say(fmt::format("{} row{} with missing values left out\n", fit.data.dropped, fit.data.dropped == 1 ? "" : "s"));
     }
-    fmt::print("{}", summary_text(fit, {}));
+    say(summary_text(fit, {}));
     if (left_for_time) {
-        fmt::print("\nnot compared with the exact posterior, which would take a while: see 'lrvb check'\n");
+        say("\nnot compared with the exact posterior, which would take a while: see 'lrvb check'\n");
     }
 }
 
@@ -105,9 +104,10 @@ std::vector<Command> fit_commands() {
         command.name = fmt::format("fit {}", kind->name());
         command.help = kind->help();
         std::vector<OptionInfo>& options = command.options;
-        options.push_back(
-            OptionInfo{"DATA", "The data: a CSV file with a header, a NumPy file (.npy), or - for standard input"}
-                .require());
+        options.push_back(OptionInfo{"DATA",
+                                     "The data: a CSV file with a header, a NumPy file (.npy), or - for standard input",
+                                     OptionInfo::Type::file}
+                              .require());
         if (kind->chooses_columns()) {
             options.push_back(
                 {"-c,--columns", "Columns to use, by name or number, separated by commas (default: all)"});

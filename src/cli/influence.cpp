@@ -79,9 +79,9 @@ class InfluenceCommand {
             refitted.insert(refitted.begin() + 1, "refitted");
             table.push_back(std::move(refitted));
         }
-        fmt::print(
+        say(fmt::format(
             "What dropping a row would do to each mean, in posterior sds: the {} most influential of {} rows\n\n{}",
-            top_.kept().size(), fitted_->file().data.rows, aligned(table));
+            top_.kept().size(), fitted_->file().data.rows, aligned(table)));
     }
 
     // Without some rows there is no model: a level that only this row has. Then there is nothing to compare with.

@@ -34,11 +34,14 @@ std::size_t bytes_of(const std::string& size) {
 }  // namespace
 
 OptionInfo fit_argument() {
-    return OptionInfo{"FIT", "A fit file, as 'lrvb fit … -o FIT' writes it; - for standard input"}.require();
+    return OptionInfo{"FIT", "A fit file, as 'lrvb fit … -o FIT' writes it; - for standard input",
+                      OptionInfo::Type::file}
+        .require();
 }
 
 OptionInfo fitted_data() {
-    return OptionInfo{"DATA", "The data that was fitted: CSV, .npy, or - for standard input"}.require();
+    return OptionInfo{"DATA", "The data that was fitted: CSV, .npy, or - for standard input", OptionInfo::Type::file}
+        .require();
 }
 
 OptionInfo format_option() {
@@ -69,7 +72,7 @@ OptionInfo variables_option() {
 }
 
 OptionInfo output_option(const std::string& help) {
-    return {"-o,--output", help};
+    return {"-o,--output", help, OptionInfo::Type::output};
 }
 
 Format format_of(const Settings& settings) {

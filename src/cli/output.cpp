@@ -2,10 +2,12 @@
 
 #include "base/messages.hpp"
 
+#include <fast_float/fast_float.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 namespace lrvb::cli {
 
@@ -43,20 +45,38 @@ std::string left_out(const Posterior& posterior, std::size_t shown) {
         }
     }
     std::string text;
-    for (const auto& [group, count] : groups) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", group, count);
+    for (const auto& [group, count] : groups)
+        text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", detail::on_one_line(group), count);
     return fmt::format("\nnot shown: {}; --variables shows them\n", text);
 }
 
+// What a spreadsheet takes for a formula. Numbers with a sign are none.
+bool would_be_run(const std::string& field) {
+    if (field.empty() || std::string_view("=+-@").find(field.front()) == std::string_view::npos) return false;
+    double number = 0.0;
+    const char* const begin = field.data() + (field.front() == '+' ? 1 : 0);
+    const char* const end = field.data() + field.size();
+    const auto [next, error] = fast_float::from_chars(begin, end, number);
+    return error != std::errc() || next != end;
+}
+
 }  // namespace
+
+void say(const std::string& text) {
+    const std::string safe = detail::on_lines(text);
+    std::fwrite(safe.data(), 1, safe.size(), stdout);  // what cannot be written is seen when it is flushed
+}
+
+void complain(const std::string& sentence) {
+    const std::string line = "lrvb: " + detail::on_one_line(sentence) + "\n";
+    std::fwrite(line.data(), 1, line.size(), stderr);
+}
 
 std::string aligned(const std::vector<std::vector<std::string>>& given) {
     // A name from a file may hold line ends: a table has one line a row.
     std::vector<std::vector<std::string>> rows = given;
     for (std::vector<std::string>& row : rows) {
-        for (std::string& cell : row) {
-            std::replace_if(
-                cell.begin(), cell.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-        }
+        for (std::string& cell : row) cell = detail::on_one_line(cell);
     }
     std::vector<std::size_t> widths;
     for (const std::vector<std::string>& row : rows) {
@@ -85,12 +105,14 @@ std::string csv_line(const std::vector<std::string>& fields) {
     std::string line;
     for (std::size_t i = 0; i < fields.size(); ++i) {
         if (i > 0) line += ',';
-        if (fields[i].find_first_of(",\"\r\n;\t") == std::string::npos) {
-            line += fields[i];
+        std::string field = detail::on_one_line(fields[i]);
+        const bool is_formula = would_be_run(field);
+        if (!is_formula && field.find_first_of(",\";") == std::string::npos) {
+            line += field;
             continue;
         }
-        line += '"';
-        for (const char c : fields[i]) {
+        line += is_formula ? "\"'" : "\"";
+        for (const char c : field) {
             line += c;
             if (c == '"') line += c;
         }
@@ -215,8 +237,8 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
     text += "\n" + aligned(table);
     if (options.variables.empty()) text += left_out(fit.posterior, chosen.size());
     if (fit.check) {
-        text +=
-            fmt::format("\nagainst the exact posterior: {}: {}\n", to_string(fit.check->verdict), fit.check->message);
+        text += fmt::format("\nagainst the exact posterior: {}: {}\n", to_string(fit.check->verdict),
+                            detail::on_one_line(fit.check->message));
     }
     return text;
 }

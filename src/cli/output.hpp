@@ -11,10 +11,18 @@
 /// How results are shown.
 namespace lrvb::cli {
 
+/// The one way to standard output for what people read, and for JSON and CSV: nothing that a file or a command line had
+/// a part in reaches a terminal but by here, so that no name can move its cursor. Lines end where they do in the text.
+void say(const std::string& text);
+
+/// The one way to standard error: "lrvb: ", and the sentence on one line.
+void complain(const std::string& sentence);
+
 /// Right-aligned columns under their titles; the first column is left-aligned.
 std::string aligned(const std::vector<std::vector<std::string>>& rows);
 
-/// One line of a CSV file, fields quoted where they must be.
+/// One line of a CSV file, fields quoted where they must be. What a terminal would obey is written out, and a field
+/// that a spreadsheet would run (=, +, - or @ first, and no number) gets an apostrophe before it, within quotes.
 std::string csv_line(const std::vector<std::string>& fields);
 
 /// The double, as short as it can be to be read back as the same; NA for what is not a number.

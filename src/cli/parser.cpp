@@ -4,12 +4,18 @@
 
 #include "cli/completion.hpp"
 #include "cli/manual.hpp"
-#include "cli/say.hpp"
+#include "cli/output.hpp"
 
+#include <fast_float/fast_float.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
 
 namespace lrvb::cli {
 
@@ -47,16 +53,43 @@ std::string type_name(const OptionInfo& option) {
             return fmt::format("{}", fmt::join(option.choices, "|"));
         case Type::text:
         case Type::file:
+        case Type::output:
         case Type::flag:
             break;
     }
     return "TEXT";
 }
 
-// Where the parser would wrap a sign around.
+// The whole text as a number; nothing where it is none.
+std::optional<double> number_in(const std::string& text) {
+    double value = 0.0;
+    const char* const end = text.data() + text.size();
+    const auto [next, error] = fast_float::from_chars(text.data(), end, value);
+    return error == std::errc() && next == end ? std::optional(value) : std::nullopt;
+}
+
 std::string seed_error(const std::string& text) {
-    const bool signless = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-    return signless ? std::string() : fmt::format("'{}' is not a whole number from 0", text);
+    std::uint64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [next, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc() && next == end) return {};
+    return fmt::format("'{}' is not a whole number from 0 to {}", text, std::numeric_limits<std::uint64_t>::max());
+}
+
+std::string range_error(const OptionInfo& option, const std::string& text) {
+    const std::optional<double> value = number_in(text);
+    const bool whole = option.type == Type::whole;
+    if (!value || !std::isfinite(*value) || (whole && text.find_first_not_of("+-0123456789") != std::string::npos)) {
+        return fmt::format("'{}' is not a {}number", text, whole ? "whole " : "");
+    }
+    if (*value >= option.least && *value <= option.most) return {};
+    const bool says_both = !option.range.ends_with(" or more");
+    return fmt::format("{} is out of range: it must be {}", text,
+                       says_both || *value < option.least ? option.range : fmt::format("at most {}", option.most));
+}
+
+std::string empty_error(const std::string& text) {
+    return text.empty() ? "it is empty: give the name of a file" : std::string();
 }
 
 void add_option(CLI::App& command, const OptionInfo& option, Settings& settings) {
@@ -70,11 +103,11 @@ void add_option(CLI::App& command, const OptionInfo& option, Settings& settings)
             option.name, [&settings, key](const std::string& value) { settings.set(key, value); }, option.help);
         added->type_name(type_name(option));
     }
-    if (option.type == Type::whole) {
+    if (option.type == Type::whole || option.type == Type::number) {
         added->check(
-            CLI::Range(static_cast<long>(option.least), static_cast<long>(option.most)).description(option.range));
-    } else if (option.type == Type::number) {
-        added->check(CLI::Range(option.least, option.most).description(option.range));
+            CLI::Validator([option](const std::string& text) { return range_error(option, text); }, option.range));
+    } else if (option.type == Type::file || option.type == Type::output) {
+        added->check(CLI::Validator(empty_error, ""));
     } else if (option.type == Type::seed) {
         added->check(CLI::Validator(seed_error, ""));
     } else if (option.type == Type::choice) {
@@ -95,7 +128,7 @@ int show_help(const CLI::App& program, const std::vector<std::string>& topic) {
     }
     // Not app->help(), which would show that of the subcommand 'help'.
     const std::string name = topic.empty() ? "lrvb" : fmt::format("lrvb {}", fmt::join(topic, " "));
-    fmt::print("{}", app->get_formatter()->make_help(app, name, CLI::AppFormatMode::Normal));
+    say(app->get_formatter()->make_help(app, name, CLI::AppFormatMode::Normal));
     return kSuccess;
 }
 
@@ -164,7 +197,7 @@ class Parser {
             run_ = [this] {
                 std::vector<CompletedCommand> known;
                 list_commands(program_, "", known);
-                fmt::print("{}", completion_script(shell_, known));
+                say(completion_script(shell_, known));
                 return kSuccess;
             };
         });
@@ -172,7 +205,7 @@ class Parser {
             run_ = [this] {
                 std::vector<ManualCommand> known;
                 describe_commands(program_, "", known);
-                fmt::print("{}", manual_page(LRVB_VERSION, known));
+                say(manual_page(LRVB_VERSION, known));
                 return kSuccess;
             };
         });

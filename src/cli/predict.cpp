@@ -1,10 +1,10 @@
 #include "cli/command.hpp"
 #include "cli/output.hpp"
-#include "cli/say.hpp"
 
 #include <fmt/format.h>
 
 #include <iterator>
+#include <limits>
 
 namespace lrvb::cli {
 
@@ -23,7 +23,8 @@ class CsvSink final : public TableSink {
         std::string line = fmt::format("{}", row);
         for (const double number : numbers) {
             line += ',';
-            line += exact(number);
+            // A log density may be below all doubles: it is known to be, which NA would hide.
+            line += number == -std::numeric_limits<double>::infinity() ? "-Inf" : exact(number);
         }
         line += '\n';
         file_.add(line);
@@ -53,12 +54,14 @@ int predict_rows(const Settings& settings) {
 }  // namespace
 
 Command predict_command() {
-    return {"predict",
-            "Predict new rows from a fit",
-            {fit_argument(), OptionInfo{"DATA", "New rows, with the columns of the fit: CSV, .npy, or -"}.require(),
-             OptionInfo::flag("--drop-missing", "Leave out rows with a missing value"), memory_option(),
-             output_option("Write to this file instead of standard output")},
-            predict_rows};
+    return {
+        "predict",
+        "Predict new rows from a fit",
+        {fit_argument(),
+         OptionInfo{"DATA", "New rows, with the columns of the fit: CSV, .npy, or -", OptionInfo::Type::file}.require(),
+         OptionInfo::flag("--drop-missing", "Leave out rows with a missing value"), memory_option(),
+         output_option("Write to this file instead of standard output")},
+        predict_rows};
 }
 
 }  // namespace lrvb::cli

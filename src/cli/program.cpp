@@ -1,7 +1,7 @@
 #include "cli/program.hpp"
 
+#include "cli/output.hpp"
 #include "cli/parser.hpp"
-#include "cli/say.hpp"
 #include "cli/signals.hpp"
 
 #include <lrvb/data/csv.hpp>

@@ -1,3 +1,4 @@
+#include "base/messages.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 
@@ -11,8 +12,7 @@ namespace lrvb::cli {
 namespace {
 
 int write_report(const Settings& settings) {
-    const std::string output = settings.given("output") ? settings.text("output") : "report.html";
-    if (output.empty()) throw UsageError("-o needs the name of a file");
+    const std::string output = settings.text("output", "report.html");
     require_other_file(output, {settings.text("FIT"), settings.text("DATA"), settings.text("check")});
     const FitFile fit = read_fit(settings.text("FIT"));
     ReportOptions options;
@@ -24,21 +24,24 @@ int write_report(const Settings& settings) {
     std::unique_ptr<FittedModel> fitted;
     if (settings.has("DATA")) fitted = fit.model->restore(fit, data_of(settings), threads_of(settings));
     detail::write_text(output, report_page(fit, fitted.get(), options));
-    if (output != "-") fmt::print("{}: open it in a browser\n", output);
+    if (output != "-") say(detail::on_one_line(output) + ": open it in a browser\n");
     return kSuccess;
 }
 
 }  // namespace
 
 Command report_command() {
-    return {"report",
-            "Write a page that shows a fit, and what its data and its prior do to it",
-            {fit_argument(), OptionInfo{"DATA", "The data that was fitted: to show them, and what each row does"},
-             output_option("Write to this file (HTML, default report.html); - for standard output"),
-             OptionInfo{"--title", "The title of the page (default: what the model is)"},
-             OptionInfo{"--check", "A comparison with the exact posterior, as 'lrvb check … --format json' prints it"},
-             threads_option(), memory_option()},
-            write_report};
+    return {
+        "report",
+        "Write a page that shows a fit, and what its data and its prior do to it",
+        {fit_argument(),
+         OptionInfo{"DATA", "The data that was fitted: to show them, and what each row does", OptionInfo::Type::file},
+         output_option("Write to this file (HTML, default report.html); - for standard output"),
+         OptionInfo{"--title", "The title of the page (default: what the model is)"},
+         OptionInfo{"--check", "A comparison with the exact posterior, as 'lrvb check … --format json' prints it",
+                    OptionInfo::Type::file},
+         threads_option(), memory_option()},
+        write_report};
 }
 
 }  // namespace lrvb::cli

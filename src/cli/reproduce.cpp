@@ -41,7 +41,9 @@ Command reproduce_command() {
                                                "figure1, figure2, theorems, or all (default)");
     return {"reproduce",
             "Run the paper's experiments: figures, tables and data",
-            {experiment, OptionInfo{"-o,--output", "Directory for the figures, the data and the page"}.require(),
+            {experiment,
+             OptionInfo{"-o,--output", "Directory for the figures, the data and the page", OptionInfo::Type::output}
+                 .require(),
              OptionInfo::whole("--simulations", 2, 1000000, "Of figure 1, in each setting (default 100)"),
              OptionInfo{"--seed", "Seed (default 2014)", OptionInfo::Type::seed},
              OptionInfo::whole("--threads", 1, 1024, "Threads (default: as many as there are cores)")},

@@ -1,3 +1,4 @@
+#include "base/messages.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 
@@ -64,9 +65,10 @@ int show_sensitivity(const Settings& settings) {
         detail::write_text(output, csv_text(effects));
         if (output == "-") return kSuccess;
     }
-    fmt::print("{}\n\n{}\n{}", sentence(fit, effects), table_text(effects, has_data),
-               has_data ? "d mean is linear response, in closed form; d sd is the difference of two refits.\n"
-                        : "d mean is linear response, in closed form. Give the data for what happens to the sds.\n");
+    say(fmt::format("{}\n\n{}\n{}", detail::on_one_line(sentence(fit, effects)), table_text(effects, has_data),
+                    has_data
+                        ? "d mean is linear response, in closed form; d sd is the difference of two refits.\n"
+                        : "d mean is linear response, in closed form. Give the data for what happens to the sds.\n"));
     return kSuccess;
 }
 
@@ -75,7 +77,9 @@ int show_sensitivity(const Settings& settings) {
 Command sensitivity_command() {
     return {"sensitivity",
             "Which numbers of the prior hold up the answer: d E[variable] / d prior",
-            {fit_argument(), OptionInfo{"DATA", "The data that was fitted, for the sensitivity of the sds (by refits)"},
+            {fit_argument(),
+             OptionInfo{"DATA", "The data that was fitted, for the sensitivity of the sds (by refits)",
+                        OptionInfo::Type::file},
              variables_option(), output_option("Write to this file (CSV); - for standard output"), threads_option(),
              memory_option()},
             show_sensitivity};

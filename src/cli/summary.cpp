@@ -12,7 +12,7 @@ int show_summary(const Settings& settings) {
     options.format = format_of(settings);
     options.variables = settings.list("variables");
     if (settings.has("level")) options.level = settings.number("level");
-    fmt::print("{}", summary_text(read_fit(settings.text("FIT")), options));
+    say(summary_text(read_fit(settings.text("FIT")), options));
     return kSuccess;
 }
 

@@ -40,11 +40,7 @@ class CsvSource::Implementation {
     Index dropped() const { return dropped_; }
     bool can_go_back() const { return reader_.buffer().can_go_back(); }
 
-    std::vector<std::string> column_names() const {
-        std::vector<std::string> names;
-        for (const std::size_t place : selected()) names.push_back(reader_.names()[place]);
-        return names;
-    }
+    std::vector<std::string> column_names() const { return reader_.selected_names(); }
 
     void rewind() {
         reader_.rewind();

@@ -5,7 +5,9 @@
 
 #include <lrvb/data/csv.hpp>
 
+#include <array>
 #include <stdexcept>
+#include <unordered_map>
 
 namespace lrvb::detail {
 namespace {
@@ -22,6 +24,7 @@ constexpr Index most_blank_rows = 100'000'000;
 CsvReader::CsvReader(const std::string& path, std::size_t block, std::size_t kept,
                      const std::vector<std::string>& wanted, const std::string& last)
     : buffer_(path, block, kept) {
+    refuse_compressed();
     skip_byte_order_mark();
     if (is_blank_to_the_end()) refuse("is empty: give a line of column names, then rows of numbers");
     read_header();
@@ -30,8 +33,19 @@ CsvReader::CsvReader(const std::string& path, std::size_t block, std::size_t kep
         std::erase(selected_, select_columns(name(), names_, {last}).front());
         selected_.push_back(select_columns(name(), names_, {last}).front());
     }
+    for (const std::size_t place : selected_) require_utf8(0, place, names_[place]);
     buffer_.mark();
     if (is_blank_to_the_end()) refuse("has a header but no rows: add rows of numbers below it");
+}
+
+std::vector<std::string> CsvReader::selected_names() const {
+    std::unordered_map<std::string_view, std::size_t> counts;
+    for (const std::string& name : names_) ++counts[name];
+    std::vector<std::string> result;
+    for (const std::size_t place : selected_) {
+        result.push_back(counts[names_[place]] == 1 ? names_[place] : fmt::format("{}", place + 1));
+    }
+    return result;
 }
 
 void CsvReader::rewind() {
@@ -103,9 +117,46 @@ void CsvReader::refuse_all_missing() const {
     refuse("every row has a missing value in the selected columns, so none is left: select other columns");
 }
 
+void CsvReader::require_utf8(Index row, std::size_t place, std::string_view text) const {
+    if (is_utf8(text)) return;
+    const std::string where = row == 0 ? fmt::format("the name of column {}", place + 1)
+                                       : fmt::format("row {}, {}: the text", row, column_label(place));
+    refuse(fmt::format("{} is {}, which is not UTF-8: convert the file, for example with 'iconv -f LATIN1 -t UTF-8'",
+                       where, shown(text)));
+}
+
 std::string CsvReader::column_label(std::size_t place) const {
     const bool has_name = place < names_.size() && !names_[place].empty();
     return has_name ? fmt::format("column {}", shown(names_[place])) : fmt::format("column {}", place + 1);
+}
+
+void CsvReader::refuse_compressed() {
+    struct Packed {
+        std::string_view first_bytes;
+        std::string_view what;
+        std::string_view program;  // that unpacks it to standard output
+    };
+    constexpr std::array<Packed, 5> known{{{"\x1F\x8B", "gzip", "zcat"},
+                                           {"BZh", "bzip2", "bzcat"},
+                                           {"\xFD"
+                                            "7zXZ",
+                                            "xz", "xzcat"},
+                                           {"\x28\xB5\x2F\xFD", "zstd", "zstdcat"},
+                                           {"PK\x03\x04", "zip", "unzip -p"}}};
+    while (buffer_.size() < 6 && !buffer_.is_last()) buffer_.fill();
+    const std::string_view bytes(buffer_.begin(), buffer_.size());
+    for (const Packed& packed : known) {
+        if (!bytes.starts_with(packed.first_bytes)) continue;
+        // A column may be called BZhours.
+        if (packed.what == "bzip2" && (bytes.size() < 4 || bytes[3] < '1' || bytes[3] > '9')) continue;
+        if (packed.what == "zip") {
+            refuse(
+                "is a ZIP archive, as those of spreadsheets (.xlsx, .ods) are: save the table as CSV, or unpack the "
+                "file");
+        }
+        refuse(fmt::format("is compressed by {}: unpack it, for example by '{} {} | lrvb …' with - for the data",
+                           packed.what, packed.program, name() == "standard input" ? "FILE" : name()));
+    }
 }
 
 void CsvReader::skip_byte_order_mark() {

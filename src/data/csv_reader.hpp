@@ -23,6 +23,9 @@ class CsvReader {
     const std::string& name() const { return buffer_.name(); }
     const std::vector<std::string>& names() const { return names_; }        // of the file's columns
     const std::vector<std::size_t>& selected() const { return selected_; }  // the columns to read, as places
+    /// What the columns to read are called: by their numbers, from 1, where the file has several of that name, so that
+    /// the same columns are found again.
+    std::vector<std::string> selected_names() const;
     char separator() const { return separator_; }
     CsvBuffer& buffer() { return buffer_; }
     const CsvBuffer& buffer() const { return buffer_; }
@@ -55,8 +58,11 @@ class CsvReader {
     [[noreturn]] void refuse_infinite(Index row, std::size_t place, std::string_view text) const;
     [[noreturn]] void refuse_too_large(Index row, std::size_t place, std::string_view text) const;
     [[noreturn]] void refuse_all_missing() const;
+    /// Row 0 is the header.
+    void require_utf8(Index row, std::size_t place, std::string_view text) const;
 
   private:
+    void refuse_compressed();
     void skip_byte_order_mark();
     void read_header();
     bool is_blank_to_the_end();

@@ -137,6 +137,12 @@ void require_whole(const DataFrame& frame) {
             refuse(fmt::format("the levels of column {} are not sorted, or one comes twice: sort them",
                                detail::shown(column.name)));
         }
+        const bool is_text =
+            detail::is_utf8(column.name) && std::all_of(column.levels.begin(), column.levels.end(), detail::is_utf8);
+        if (!is_text) {
+            refuse(
+                fmt::format("the name or a level of column {} is not UTF-8: convert it", detail::shown(column.name)));
+        }
         for (const std::uint32_t code : column.codes) {
             if (code >= column.levels.size()) {
                 refuse(fmt::format("column {} has the code {}, but {} levels: codes count from 0",

@@ -44,9 +44,10 @@ class CsvFrameReader {
         frame.rows = rows_;
         frame.dropped = dropped_;
         if (dropped_ > 0) frame.file_rows = std::move(file_rows_);
+        const std::vector<std::string> names = reader_.selected_names();
         for (std::size_t i = 0; i < is_text_.size(); ++i) {
             FrameColumn& column = frame.columns.emplace_back();
-            column.name = reader_.names()[reader_.selected()[i]];
+            column.name = names[i];
             if (is_text_[i]) continue;
             column.numbers = Eigen::Map<const Vector>(numbers_[i].data(), rows_);
             numbers_[i] = {};
@@ -147,7 +148,9 @@ class CsvFrameReader {
                 if (!is_text_[i]) continue;
                 const std::string text = detail::unquoted(reader_.record().fields[reader_.selected()[i]]);
                 const auto next = static_cast<std::uint32_t>(known[i].size());
-                frame.columns[i].codes.push_back(known[i].try_emplace(text, next).first->second);
+                const auto [level, is_new] = known[i].try_emplace(text, next);
+                if (is_new) reader_.require_utf8(reader_.row(), reader_.selected()[i], text);
+                frame.columns[i].codes.push_back(level->second);
             }
         }
         for (std::size_t i = 0; i < is_text_.size(); ++i) {

@@ -281,7 +281,8 @@ class Run {
                       "not converged in {} iterations: the bound is nearly flat, or not concave, in variable '{}'; "
                       "try other starts, or give that variable a stronger prior",
                       iterations(), layout_[*failed_variable_].name)
-                : fmt::format("not converged in {} iterations (last step: {:.1e} posterior sds); raise max_iterations",
+                : fmt::format("not converged in {} iterations (last step: {:.1e} posterior sds); raise max_iterations "
+                              "(--max-iterations)",
                               iterations(), result_.step));
     }
 

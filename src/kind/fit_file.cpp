@@ -1,6 +1,7 @@
 #include "base/files.hpp"
 #include "base/messages.hpp"
 #include "kind/records.hpp"
+#include "kind/soundness.hpp"
 
 #include <lrvb/kind/kind.hpp>
 
@@ -76,31 +77,6 @@ void require_version(const Fields& fields, const std::string& name) {
                     name, major, FitFile::kMajorVersion));
 }
 
-// The family of that name that has so many statistics; nothing where there is none.
-std::optional<AnyFamily> family_of(const std::string& name, Index size) {
-    std::optional<AnyFamily> found;
-    const auto try_family = [&](const AnyFamily& family) {
-        std::visit(
-            [&](const auto& own) {
-                if (own.name == name && own.size() == size) found = family;
-            },
-            family);
-    };
-    for (const AnyFamily& family :
-         std::initializer_list<AnyFamily>{family::Normal{}, family::Gamma{}, family::Beta{}, family::Bernoulli{}}) {
-        try_family(family);
-    }
-    if (size >= 2) {
-        try_family(family::Dirichlet(size));
-        try_family(family::Categorical(size));
-    }
-    for (Index dimension = 1; !found && dimension + dimension * (dimension + 1) / 2 <= size + dimension; ++dimension) {
-        try_family(family::MvNormal(dimension));
-        try_family(family::Wishart(dimension));
-    }
-    return found;
-}
-
 // What the record knows of the variables: by their places where it lists the same ones, otherwise by their names. A
 // correction keeps derived variables among the statistics, after those of the model, which are the ones that values at
 // a draw are made of.
@@ -127,6 +103,8 @@ void give_meaning(FitFile& fit, const Fields& fields) {
             fields.refuse("posterior.variables", fmt::format("has {} twice", detail::shown(variable.name)));
         }
     }
+    // A later version may have more of them.
+    const bool is_newer = fields.fields("version").small("minor") > FitFile::kMinorVersion;
     std::unordered_map<std::string, VariableMeaning> known;
     for (VariableMeaning& meaning : meanings) {
         std::string name = meaning.name();
@@ -134,7 +112,12 @@ void give_meaning(FitFile& fit, const Fields& fields) {
     }
     for (PosteriorVariable& variable : variables) {
         const auto found = known.find(variable.name);
-        if (found != known.end()) variable.meaning = found->second;
+        if (found != known.end()) {
+            variable.meaning = found->second;
+        } else if (!is_newer) {
+            fields.refuse("posterior.variables",
+                          fmt::format("has {}, which is no variable of the model", detail::shown(variable.name)));
+        }
     }
 }
 
@@ -173,8 +156,7 @@ Document parsed(std::string_view text, const std::string& name) {
     }
 }
 
-FitFile fit_of(const Document& json, const std::string& name) {
-    const Fields fields(json, name);
+FitFile fit_of(const Fields& fields, const std::string& name) {
     require_version(fields, name);
     FitFile fit;
     fit.program = fields.text("program");
@@ -192,12 +174,23 @@ FitFile fit_of(const Document& json, const std::string& name) {
     fit.outcome = detail::outcome_record(fields.fields("outcome"));
     fit.warnings = fields.texts("warnings");
     fields.each("parameters", [&](const Fields& entry) { fit.parameters.push_back(detail::parameter_record(entry)); });
+    detail::require_sound_parameters(fit.parameters, fields);
     fit.posterior = detail::posterior_record(fields.fields("posterior"));
     if (fields.has("check")) fit.check = detail::check_result(fields.fields("check"), fit.posterior);
     if (fields.has("correction")) fit.correction = detail::correction_record(fields.fields("correction"));
     answer_from_parameters(fit, fields);
     give_meaning(fit, fields);
+    detail::require_sound(fit, fields);
     return fit;
+}
+
+FitFile fit_of(const Document& json, const std::string& name) {
+    const Fields fields(json, name);
+    try {
+        return fit_of(fields, name);
+    } catch (const std::logic_error& error) {  // what would be a caller's mistake, where a file is the caller
+        fields.refuse("its content", fmt::format("is none of a fit ({})", error.what()));
+    }
 }
 
 }  // namespace
@@ -252,7 +245,7 @@ OutcomeRecord record_outcome(const Optimum& optimum, Index passes) {
 Layout FitFile::parameter_layout() const {
     Layout layout;
     for (const ParameterRecord& parameter : parameters) {
-        const std::optional<AnyFamily> family = family_of(parameter.family, parameter.natural.size());
+        const std::optional<AnyFamily> family = detail::family_of(parameter.family, parameter.natural.size());
         if (!family) {
             throw std::runtime_error(
                 fmt::format("the parameters of the fit file are not those of its model: {} is of "
@@ -263,6 +256,34 @@ Layout FitFile::parameter_layout() const {
     }
     return layout;
 }
+
+namespace detail {
+
+std::optional<AnyFamily> family_of(const std::string& name, Index size) {
+    std::optional<AnyFamily> found;
+    const auto try_family = [&](const AnyFamily& family) {
+        std::visit(
+            [&](const auto& own) {
+                if (own.name == name && own.size() == size) found = family;
+            },
+            family);
+    };
+    for (const AnyFamily& family :
+         std::initializer_list<AnyFamily>{family::Normal{}, family::Gamma{}, family::Beta{}, family::Bernoulli{}}) {
+        try_family(family);
+    }
+    if (size >= 2) {
+        try_family(family::Dirichlet(size));
+        try_family(family::Categorical(size));
+    }
+    for (Index dimension = 1; !found && dimension + dimension * (dimension + 1) / 2 <= size + dimension; ++dimension) {
+        try_family(family::MvNormal(dimension));
+        try_family(family::Wishart(dimension));
+    }
+    return found;
+}
+
+}  // namespace detail
 
 void write_fit(const std::string& path, const FitFile& fit) {
     detail::write_text(path, to_text(fit));

@@ -12,6 +12,8 @@ SparseMatrix ModelRecord::statistics(const FitFile&) const {
 
 void ModelRecord::require_parameters(const Fields&) const {}
 
+void ModelRecord::require_agreement(const FitFile&, const Fields&) const {}
+
 void Kind::simulate(const Settings&, const std::function<void(const std::string&)>&) const {
     throw std::logic_error(fmt::format("the kind '{}' draws no data", name()));
 }

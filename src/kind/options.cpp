@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace lrvb {
 
@@ -24,6 +25,10 @@ Number parsed(const std::string& key, const std::string& text, Number otherwise)
     Number value = 0;
     const char* end = text.data() + text.size();
     const auto [next, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc::result_out_of_range) {
+        throw UsageError(fmt::format("{}: '{}' is too large: it must be at most {}", option_of(key), text,
+                                     std::numeric_limits<Number>::max()));
+    }
     if (error != std::errc() || next != end) {
         throw UsageError(fmt::format("{}: '{}' is not a whole number", option_of(key), text));
     }

@@ -33,7 +33,9 @@ class Reader {
         result.k_hat = number(file_, "k_hat");
         result.r_hat = number(file_, "r_hat");
         result.ess = number(file_, "ess");
-        result.draws = static_cast<Index>(whole("draws"));
+        const std::uint64_t draws = whole("draws");
+        if (draws > (std::uint64_t{1} << 53U)) refuse("'draws' is too large");
+        result.draws = static_cast<Index>(draws);
         result.seed = whole("seed");
         for (const PosteriorVariable& variable : posterior_.variables) {
             // Names that are no UTF-8 were made so when they were printed.

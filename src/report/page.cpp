@@ -1,5 +1,6 @@
 #include "report/page.hpp"
 
+#include "base/messages.hpp"
 #include "report/embedded.hpp"
 
 #include <algorithm>
@@ -34,19 +35,33 @@ std::string replaced(std::string_view text, const Replacements& replacements) {
     return result;
 }
 
-// As text of a page.
-std::string html_text(const std::string& text) {
-    return replaced(valid_text(text), {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
+// With all that a reader would not see written out in every text: the page shows names that came from files.
+Document visible(const Document& document) {
+    if (const std::string* text = document.text()) return {detail::on_one_line(*text)};
+    if (const Document::List* list = document.entries()) {
+        Document::List entries;
+        entries.reserve(list->size());
+        for (const Document& entry : *list) entries.push_back(visible(entry));
+        return Document::list(std::move(entries));
+    }
+    if (const Document::Object* object = document.object_entries()) {
+        Document::Object entries;
+        entries.reserve(object->size());
+        for (const auto& [key, value] : *object) entries.emplace_back(key, visible(value));
+        return Document::object(std::move(entries));
+    }
+    return document;
 }
 
-// As JSON inside of a script element. All of these characters stand in texts, where they can be written so; the last
-// two are U+2028 and U+2029, which end lines.
+// As text of a page.
+std::string html_text(const std::string& text) {
+    return replaced(detail::on_one_line(text),
+                    {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
+}
+
+// As JSON inside of a script element. All of these characters stand in texts, where they can be written so.
 std::string script_json(const Document& document) {
-    return replaced(document.json(), {{"&", "\\u0026"},
-                                      {"<", "\\u003c"},
-                                      {">", "\\u003e"},
-                                      {"\xE2\x80\xA8", "\\u2028"},
-                                      {"\xE2\x80\xA9", "\\u2029"}});
+    return replaced(visible(document).json(), {{"&", "\\u0026"}, {"<", "\\u003c"}, {">", "\\u003e"}});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // lrvb-reproduce [EXPERIMENT] -o DIRECTORY [--simulations N] [--seed N] [--threads N]
 
 #include "base/files.hpp"
+#include "base/messages.hpp"
 #include "reproduce/reproduce.hpp"
 
 #include <lrvb/kind/options.hpp>
@@ -72,12 +73,12 @@ void run(const Settings& settings) {
     if (visible) fmt::print(stderr, "\r\x1b[K");
     const std::string path = directory + "/index.md";
     lrvb::detail::write_text(path, page);
-    fmt::print("{}\nwritten to {}\n", page, path);
+    fmt::print("{}\nwritten to {}\n", page, lrvb::detail::on_one_line(path));
 }
 
 // Not by fmt::print, which throws where standard error cannot be written.
 void complain(const std::string& sentence) {
-    std::fputs(fmt::format("lrvb-reproduce: {}\n", sentence).c_str(), stderr);
+    std::fputs(fmt::format("lrvb-reproduce: {}\n", lrvb::detail::on_one_line(sentence)).c_str(), stderr);
 }
 
 }  // namespace

@@ -96,7 +96,8 @@ class LRVB_EXPORT Document {
     void append(std::string key, Document value);
 
     /// As JSON: on one line, or indented by so many spaces a level. Numbers are as short as they can be to be read back
-    /// as the same, what is no number is null, and text that is no UTF-8 is replaced.
+    /// as the same, what is no number is null, and text that is no UTF-8 is replaced. Controls, marks of the writing
+    /// direction and characters that cannot be seen are escaped.
     std::string json(int indent = -1) const;
 
     /// Throws std::runtime_error, with a reason to follow a file's name, for what is no JSON, or is nested deeper than

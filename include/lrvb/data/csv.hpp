@@ -68,6 +68,7 @@ class LRVB_EXPORT CsvSource final : public RowSource {
     Index read(double* rows, Index capacity) override;
 
     /// The names of the columns that are read, in the order in which they are read.
+    /// By their numbers, from 1, where the file has several of that name.
     std::vector<std::string> column_names() const;
 
     /// Rows left out since the last `rewind`; after a whole round, all that there are.

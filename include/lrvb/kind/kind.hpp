@@ -85,12 +85,14 @@ class LRVB_EXPORT ModelRecord {
     virtual std::vector<PriorNumber> prior() const = 0;
 
     /// How variables of the posterior are called and what they mean, for a posterior that was read from a file. A
-    /// variable that it does not know stays without a meaning.
+    /// file with a variable that is none of these is refused.
     virtual std::vector<VariableMeaning> meanings(const FitFile& fit) const = 0;
     /// The statistics of the posterior over the stacked ones of the layout: asked for where the file keeps no matrices.
     virtual SparseMatrix statistics(const FitFile& fit) const;
     /// Refuses parameters that are not those of this model, before anything is made of their size.
     virtual void require_parameters(const Fields& file) const;
+    /// Refuses, by `file`, a fit whose other parts are not those of this model, when all of them were read.
+    virtual void require_agreement(const FitFile& fit, const Fields& file) const;
 
     /// What its own part of the page draws from, where it has one: src/kind/<its name>/web.
     virtual Document page(const FitFile&) const { return {}; }

@@ -18,6 +18,7 @@ struct LRVB_EXPORT OptionInfo {
     enum class Type {
         text,    ///< any text: a column, a list of numbers
         file,    ///< a file that is read, which no output may replace
+        output,  ///< a file that is written
         flag,    ///< there or not
         whole,   ///< a whole number from `least` to `most`
         number,  ///< a number from `least` to `most`

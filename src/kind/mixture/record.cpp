@@ -1,6 +1,8 @@
 #include "kind/mixture/record.hpp"
 
+#include "base/messages.hpp"
 #include "base/validate.hpp"
+#include "linalg/semidefinite.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -91,7 +93,25 @@ MixturePrior read_prior(const Fields& fields, Index columns, bool full) {
         (full ? prior.dof > static_cast<double>(columns) - 1.0 && prior.inverse_scale.diagonal().minCoeff() > 0.0
               : prior.shape > 0.0 && prior.rate.minCoeff() > 0.0);
     if (!positive) fields.refuse("model.prior", "holds a number that is too small");
+    if (!is_covariance(prior.variance)) fields.refuse("model.prior.variance", "is not positive semi-definite");
+    if (full && !is_covariance(prior.inverse_scale)) {
+        fields.refuse("model.prior.inverse_scale", "is not positive semi-definite");
+    }
     return prior;
+}
+
+// Columns that a fit knows by number, since the file had several of the same name, are not those of any other file.
+// Those of a NumPy file have nothing but numbers, and are the first, the second, … of any.
+void require_same_names(const DataRecord& fitted, const RowSource& rows) {
+    if (fitted.name.ends_with(".npy") || rows.name().ends_with(".npy")) return;
+    for (Index p = 0; p < rows.columns(); ++p) {
+        const std::string& wanted = fitted.columns[static_cast<std::size_t>(p)];
+        if (rows.column_name(p) == wanted) continue;
+        throw std::runtime_error(
+            fmt::format("{}: column {} is called {}, but the fit knows it by its number alone, since the data of the "
+                        "fit had several columns of one name: give rows with the same columns",
+                        rows.name(), wanted, shown(rows.column_name(p))));
+    }
 }
 
 std::string components_text(Index components) {
@@ -191,6 +211,25 @@ void MixtureRecord::require_parameters(const Fields& file) const {
     file.refuse("parameters", fmt::format("are not those of {} components", components));
 }
 
+void MixtureRecord::require_agreement(const FitFile& fit, const Fields& file) const {
+    if (static_cast<Index>(fit.data.columns.size()) != columns()) {
+        file.refuse("data.columns", fmt::format("has {} entries, not {}", fit.data.columns.size(), columns()));
+    }
+    const Layout layout = mixture_layout(shape());
+    for (Index j = 0; j < layout.variable_count(); ++j) {
+        const ParameterRecord& record = fit.parameters[static_cast<std::size_t>(j)];
+        const std::string_view family = std::visit([](const auto& own) { return own.name; }, layout[j].family);
+        if (record.name == layout[j].name && record.family == family && record.natural.size() == layout[j].size)
+            continue;
+        file.refuse("parameters", fmt::format("has {} in the place of {}", shown(record.name), shown(layout[j].name)));
+    }
+    for (const std::string& part : fixed) {
+        if (part != "weights" && part != "means" && part != "precisions") {
+            file.refuse("model.fixed", fmt::format("has {}, which is no part of a mixture", shown(part)));
+        }
+    }
+}
+
 Document MixtureRecord::page(const FitFile& fit) const {
     Document json;
     json["components"] = components;
@@ -213,6 +252,7 @@ void MixtureRecord::predict(const FitFile& fit, const Dataset& rows, bool drop_m
     constexpr Index kChunk = 1 << 12;  // rows
     const State state = fit.state(mixture_layout(shape()));
     const NewRows new_rows = rows.new_rows(fit.data.columns, drop_missing);
+    require_same_names(fit.data, *new_rows.source);
     const Index width = new_rows.source->columns();
     std::vector<std::string> header{"component"};
     for (Index k = 1; k <= components; ++k) header.push_back(fmt::format("p[{}]", k));

@@ -42,6 +42,7 @@ class MixtureRecord final : public ModelRecord {
     std::vector<PriorNumber> prior() const override;
     std::vector<VariableMeaning> meanings(const FitFile& fit) const override;
     void require_parameters(const Fields& file) const override;
+    void require_agreement(const FitFile& fit, const Fields& file) const override;
     Document page(const FitFile& fit) const override;
     void predict(const FitFile& fit, const Dataset& rows, bool drop_missing, TableSink& sink) const override;
     std::string prediction_note() const override;

@@ -62,6 +62,10 @@ void MixtureKind::simulate(const Settings& settings, const std::function<void(co
                         components, means.rows(), sds.rows()));
     }
     if (!(sds.minCoeff() > 0.0)) throw UsageError("--sds must be positive");
+    constexpr double kFarthest = 40.0;  // sds: no normal draw is as far
+    if (!(means.cwiseAbs() + kFarthest * sds).allFinite()) {
+        throw UsageError("--means and --sds reach numbers that are too large for a double: change their unit");
+    }
 
     std::vector<std::string> fields;
     for (Index p = 0; p < columns; ++p) fields.push_back(columns == 1 ? "x" : fmt::format("x{}", p + 1));

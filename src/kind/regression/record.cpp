@@ -1,12 +1,16 @@
 #include "kind/regression/record.hpp"
 
+#include "base/messages.hpp"
 #include "kind/regression/meanings.hpp"
+#include "linalg/semidefinite.hpp"
 
 #include <lrvb/sample/importance.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 namespace lrvb::detail {
 
@@ -90,6 +94,10 @@ std::shared_ptr<const RegressionRecord> RegressionRecord::read(const Fields& fie
     kept.mean = coefficients.vector("mean", size);
     if (coefficients.has("covariance")) kept.covariance = coefficients.symmetric("covariance", size);
     kept.noise_variance = coefficients.number("noise_variance");
+    if (!is_covariance(kept.covariance)) {
+        fields.refuse("model.coefficients.covariance", "is not positive semi-definite, as a covariance is");
+    }
+    if (!(kept.noise_variance > 0.0)) fields.refuse("model.coefficients.noise_variance", "is not positive");
     record->prior_origin = fields.text("prior_name");
     const Fields prior = fields.fields("prior");
     if (kept.intercept) {
@@ -166,6 +174,36 @@ std::vector<PriorNumber> RegressionRecord::prior() const {
 
 std::vector<VariableMeaning> RegressionRecord::meanings(const FitFile&) const {
     return regression_meanings(coefficients.intercept, design_names(terms));
+}
+
+void RegressionRecord::require_agreement(const FitFile& fit, const Fields& file) const {
+    std::vector<std::string> columns;
+    for (const RegressionTerm& term : terms) columns.push_back(term.column);
+    if (fit.data.columns != columns) file.refuse("data.columns", "are not those of model.terms");
+    std::vector<std::string> names;
+    if (coefficients.intercept) names.emplace_back("intercept");
+    for (const std::string& slope : design_names(terms)) names.push_back(fmt::format("beta[{}]", slope));
+    names.emplace_back("tau");
+    const bool is_ours = std::equal(fit.parameters.begin(), fit.parameters.end(), names.begin(), names.end(),
+                                    [](const ParameterRecord& record, const std::string& name) {
+                                        return record.name == name && record.natural.size() == 2;
+                                    });
+    if (!is_ours) file.refuse("parameters", "are not those of model.terms");
+    if (fit.converged() && coefficients.covariance.size() == 0 && coefficients.mean.size() > 0) {
+        file.refuse("model.coefficients.covariance", "is missing, though the fit converged");
+    }
+    // The intercept is another one here, that at the centre of the columns.
+    std::unordered_map<std::string_view, double> means;
+    for (const PosteriorVariable& variable : fit.posterior.variables) means.emplace(variable.name, variable.mean);
+    for (Index j = coefficients.intercept ? 1 : 0; j < coefficients.mean.size(); ++j) {
+        const std::string& name = names[static_cast<std::size_t>(j)];
+        const auto known = means.find(name);
+        if (known == means.end()) file.refuse("posterior.variables", fmt::format("lacks {}", shown(name)));
+        const double kept = coefficients.mean[j];
+        if (std::abs(kept - known->second) <= 1e-6 * std::max(std::abs(kept), std::abs(known->second))) continue;
+        file.refuse("model.coefficients.mean",
+                    fmt::format("says that {} is {}, but the posterior {}", shown(name), kept, known->second));
+    }
 }
 
 Document RegressionRecord::page(const FitFile&) const {

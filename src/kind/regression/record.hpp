@@ -31,6 +31,7 @@ class RegressionRecord final : public ModelRecord {
     std::string prior_name() const override { return prior_origin; }
     std::vector<PriorNumber> prior() const override;
     std::vector<VariableMeaning> meanings(const FitFile& fit) const override;
+    void require_agreement(const FitFile& fit, const Fields& file) const override;
     Document page(const FitFile& fit) const override;
     void predict(const FitFile& fit, const Dataset& rows, bool drop_missing, TableSink& sink) const override;
     std::shared_ptr<const ModelRecord> corrected(const CorrectionDraws& draws) const override;

@@ -1,0 +1,186 @@
+#include "kind/soundness.hpp"
+
+#include "base/messages.hpp"
+#include "linalg/semidefinite.hpp"
+
+#include <lrvb/kind/kind.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace lrvb::detail {
+
+namespace {
+
+// Written so that they are read back as they were; a little is left for other programs' printing.
+constexpr double kSame = 1e-6;
+
+bool is_same(double left, double right) {
+    return std::abs(left - right) <= kSame * std::max({std::abs(left), std::abs(right), 1e-300});
+}
+
+void require_distinct(const std::vector<std::string>& names, const std::string& what, const Fields& fields) {
+    std::unordered_set<std::string_view> seen;
+    for (const std::string& name : names) {
+        if (!seen.insert(name).second) fields.refuse(what, fmt::format("has {} twice", shown(name)));
+    }
+}
+
+void require_sound_outcome(const FitFile& fit, const Fields& fields) {
+    if (fields.fields("outcome").flag("converged") != fit.converged()) {
+        fields.refuse("outcome.converged",
+                      fmt::format("contradicts the termination '{}'", to_string(fit.outcome.termination)));
+    }
+    if (fit.outcome.step < 0.0) fields.refuse("outcome.step", "is negative");
+    if (!fit.converged()) return;
+    if (!std::isfinite(fit.outcome.bound)) fields.refuse("outcome.bound", "is no number, though the fit converged");
+    if (!std::isfinite(fit.outcome.step)) fields.refuse("outcome.step", "is no number, though the fit converged");
+    if (!fit.posterior.has_response()) {
+        fields.refuse("posterior.covariance", "is missing, though the fit converged");
+    }
+}
+
+void require_covariance(const std::shared_ptr<const Covariance>& covariance, const std::string& what,
+                        const Fields& fields) {
+    const Matrix* matrix = covariance ? covariance->matrix() : nullptr;
+    if (matrix == nullptr) return;
+    for (Index s = 0; s < matrix->rows(); ++s) {
+        if ((*matrix)(s, s) < 0.0) fields.refuse(what, fmt::format("has a negative variance in row {}", s + 1));
+    }
+    if (!is_covariance(*matrix)) fields.refuse(what, "is not positive semi-definite, as a covariance is");
+}
+
+bool is_possible(Transform transform, double mean) {
+    switch (transform) {
+        case Transform::exponential:
+            return mean >= 0.0;
+        case Transform::logistic:
+            return mean >= 0.0 && mean <= 1.0;
+        case Transform::log_logistic:
+            return mean <= 0.0;
+        case Transform::identity:
+            break;
+    }
+    return true;
+}
+
+// Every statistic is a variable of the same name.
+void require_sound_variables(const Posterior& posterior, const Fields& fields) {
+    std::unordered_map<std::string_view, const PosteriorVariable*> variables;
+    for (const PosteriorVariable& variable : posterior.variables) {
+        if (!variables.emplace(variable.name, &variable).second) {
+            fields.refuse("posterior.variables", fmt::format("has {} twice", shown(variable.name)));
+        }
+        if (!is_possible(variable.unbounded.transform, variable.mean)) {
+            fields.refuse("posterior.variables", fmt::format("says that the mean of {} is {}, which it cannot be",
+                                                             shown(variable.name), variable.mean));
+        }
+    }
+    for (std::size_t s = 0; s < posterior.statistics.size(); ++s) {
+        const std::string& name = posterior.statistics[s];
+        const auto found = variables.find(name);
+        if (found == variables.end()) {
+            fields.refuse("posterior.statistics", fmt::format("has {}, which is no variable", shown(name)));
+        }
+        const PosteriorVariable& variable = *found->second;
+        const auto at = static_cast<Index>(s);
+        if (!is_same(variable.mean, posterior.mean[at])) {
+            fields.refuse("posterior.mean", fmt::format("says that {} is {}, but posterior.variables {}", shown(name),
+                                                        posterior.mean[at], variable.mean));
+        }
+        if (variable.gradient != Gradient{{at, 1.0}}) {
+            fields.refuse("posterior.variables", fmt::format("has a gradient of {} that is another's", shown(name)));
+        }
+    }
+}
+
+void require_sound_prior(const FitFile& fit, const Fields& fields) {
+    std::unordered_set<std::string> known;
+    for (const PriorNumber& number : fit.model->prior()) known.insert(number.name);
+    for (const std::string& name : fit.posterior.hyperparameters) {
+        if (!known.contains(name)) {
+            fields.refuse("posterior.hyperparameters",
+                          fmt::format("has {}, which is no number of the prior", shown(name)));
+        }
+    }
+}
+
+void require_sound_check(const CheckResult& check, const Fields& fields) {
+    if (check.draws < 1) fields.refuse("check.draws", "is 0");
+    if (check.ess < 0.0) fields.refuse("check.ess", "is negative");
+    for (const CheckedVariable& variable : check.variables) {
+        if (variable.sd_exact < 0.0) {
+            fields.refuse("check.sd", fmt::format("has a negative sd of {}", shown(variable.name)));
+        }
+        if (variable.verdict.empty()) {
+            fields.refuse("check.verdicts", fmt::format("has none of {}", shown(variable.name)));
+        }
+        const bool is_fine = variable.verdict == "ok" || variable.verdict == "fixed";
+        if (check.verdict == CheckVerdict::ok && !is_fine) {
+            fields.refuse("check.verdict",
+                          fmt::format("is 'ok', but that of {} is {}", shown(variable.name), shown(variable.verdict)));
+        }
+    }
+}
+
+}  // namespace
+
+void require_sound_parameters(const std::vector<ParameterRecord>& parameters, const Fields& fields) {
+    std::unordered_set<std::string_view> names;
+    for (std::size_t j = 0; j < parameters.size(); ++j) {
+        const ParameterRecord& record = parameters[j];
+        const std::string what = fmt::format("parameters[{}]", j + 1);
+        const auto refuse = [&](const std::string& part, const std::string& reason) {
+            fields.refuse(what + part, fmt::format("{} (of {})", reason, shown(record.name)));
+        };
+        if (record.name.empty()) fields.refuse(what + ".name", "is empty");
+        if (!names.insert(record.name).second) refuse(".name", "stands there twice");
+        const std::optional<AnyFamily> family = family_of(record.family, record.natural.size());
+        if (!family) {
+            refuse(".family", fmt::format("is no family that is known with {} statistics", record.natural.size()));
+        }
+        if (record.clamped) continue;
+        std::visit(
+            [&](const auto& own) {
+                if (const std::string error = own.domain_error(record.natural); !error.empty()) {
+                    refuse(".natural", fmt::format("is outside of its domain: {}", error));
+                }
+                const auto require = [&](const std::string& part, const Vector& kept, const Vector& computed) {
+                    if (kept.size() != computed.size()) refuse(part, "has another size than its family");
+                    // A mean next to zero is a difference of larger numbers: compared with the others.
+                    const double largest = computed.size() > 0 ? computed.cwiseAbs().maxCoeff() : 0.0;
+                    if (!((kept - computed).cwiseAbs().maxCoeff() <= kSame * largest)) {
+                        refuse(part, "contradicts its natural parameter");
+                    }
+                };
+                require(".mean", record.mean, own.mean(record.natural));
+                require(".standard", record.standard, own.standard(record.natural));
+            },
+            *family);
+    }
+}
+
+void require_sound(const FitFile& fit, const Fields& fields) {
+    require_sound_outcome(fit, fields);
+    require_distinct(fit.data.columns, "data.columns", fields);
+    if (fit.data.total_weight < 0.0) fields.refuse("data.total_weight", "is negative");
+    if (fit.options.tolerance < 0.0) fields.refuse("options.tolerance", "is negative");
+    require_distinct(fit.posterior.statistics, "posterior.statistics", fields);
+    require_distinct(fit.posterior.hyperparameters, "posterior.hyperparameters", fields);
+    require_sound_variables(fit.posterior, fields);
+    require_sound_prior(fit, fields);
+    require_covariance(fit.posterior.covariance, "posterior.covariance", fields);
+    require_covariance(fit.posterior.mean_field_covariance, "posterior.covariance_mfvb", fields);
+    if (fit.check) require_sound_check(*fit.check, fields);
+    if (fit.correction && !check_method(fit.correction->method)) {
+        fields.refuse("correction.method", "is none that is known");
+    }
+    if (fit.correction && fit.correction->ess < 0.0) fields.refuse("correction.ess", "is negative");
+    fit.model->require_agreement(fit, fields);
+}
+
+}  // namespace lrvb::detail
