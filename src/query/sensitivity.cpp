@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <set>
 
 namespace lrvb {
 
@@ -55,7 +57,79 @@ std::vector<PriorEffect> effects_of(const FitFile& fit, const std::vector<Index>
     return effects;
 }
 
+// What halving the numbers of one group does at most.
+struct Halving {
+    PriorNumber number;
+    Index variable = -1;
+    double sds = 0.0;
+    std::set<Index> moved;  // variables that move by more than is ordinary
+};
+
+// "--prior-inverse-scale" for "inverse_scale", where the kind of the model can be told it.
+std::string option_of(const FitFile& fit, const std::string& group) {
+    const Kind* kind = find_kind(fit.model->kind());
+    const std::optional<std::vector<OptionInfo>> options = kind == nullptr ? std::nullopt : kind->options();
+    if (!options) return {};
+    std::string key = "prior-" + group;
+    std::replace(key.begin(), key.end(), '_', '-');
+    const bool has = std::any_of(options->begin(), options->end(), [&](const auto& one) { return one.key() == key; });
+    return has ? "--" + key : std::string();
+}
+
+std::string sentence_of(const FitFile& fit, const Halving& halving) {
+    const PriorNumber& number = halving.number;
+    const std::string& name = fit.posterior.variables[static_cast<std::size_t>(halving.variable)].name;
+    const std::size_t others = halving.moved.size() - 1;
+    const std::string who =
+        others == 0 ? fmt::format("{} depends", name)
+                    : fmt::format("{} and {} other variable{} depend", name, others, others == 1 ? "" : "s");
+    const std::string option = option_of(fit, number.group);
+    return fmt::format(
+        "{} on the prior: with {} {:.3g} instead of {:.3g} the mean of {} would move by about {:.2g} posterior sds; "
+        "{}look at 'lrvb sensitivity'",
+        who, number.name, number.value - 0.5 * number.unit, number.value, name, halving.sds,
+        option.empty() ? "" : fmt::format("set it by {}, or ", option));
+}
+
 }  // namespace
+
+std::vector<std::string> prior_warnings(const FitFile& fit) {
+    constexpr double kDecides = 0.5;  // posterior sds
+    constexpr std::size_t kMost = 3;
+    const Posterior& posterior = fit.posterior;
+    if (!posterior.has_response()) return {};
+    std::vector<Index> shown = posterior.select({});
+    std::erase_if(shown, [&](Index v) { return !posterior.variables[static_cast<std::size_t>(v)].meaning.is_shown; });
+    if (shown.empty()) return {};
+    const SparseMatrix gradients = posterior.gradients(shown);
+    const Vector sds = posterior.sds(shown);
+    std::vector<Halving> groups;
+    for (const PriorNumber& number : fit.model->prior()) {
+        const auto known = std::find(posterior.hyperparameters.begin(), posterior.hyperparameters.end(), number.name);
+        if (number.role != PriorNumber::Role::positive || known == posterior.hyperparameters.end()) continue;
+        const Index at = known - posterior.hyperparameters.begin();
+        const Vector slopes = gradients.transpose() * posterior.sensitivities.col(at);
+        for (Index i = 0; i < slopes.size(); ++i) {
+            if (!(sds[i] > 0.0)) continue;
+            const double moved = std::abs(slopes[i]) * number.unit * std::numbers::ln2 / sds[i];
+            if (!(moved > kDecides)) continue;
+            auto group = std::find_if(groups.begin(), groups.end(),
+                                      [&](const Halving& one) { return one.number.group == number.group; });
+            if (group == groups.end()) group = groups.insert(groups.end(), Halving{number, -1, 0.0, {}});
+            const Index variable = shown[static_cast<std::size_t>(i)];
+            group->moved.insert(variable);
+            if (moved <= group->sds) continue;
+            group->number = number;
+            group->variable = variable;
+            group->sds = moved;
+        }
+    }
+    std::stable_sort(groups.begin(), groups.end(), [](const Halving& a, const Halving& b) { return a.sds > b.sds; });
+    groups.resize(std::min(groups.size(), kMost));
+    std::vector<std::string> result;
+    for (const Halving& group : groups) result.push_back(sentence_of(fit, group));
+    return result;
+}
 
 std::vector<PriorNumber> prior_numbers(const FitFile& fit) {
     const std::vector<PriorNumber> known = fit.model->prior();
