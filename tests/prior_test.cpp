@@ -8,6 +8,7 @@
 #include <lrvb/kind/regression/model.hpp>
 #include <lrvb/query/sensitivity.hpp>
 
+#include <Eigen/Cholesky>
 #include <fmt/format.h>
 
 #include <map>

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
 #include <map>
 #include <vector>
 
@@ -62,13 +63,10 @@ TEST_F(Digits, MeansOfTimestampsAreToldApart) {
 
 // A hundred numbers about 1 with an sd of 1e-11: their mean has one of 1e-12.
 TEST_F(Digits, AMeanHasAllDigitsDownToASmallSd) {
-    std::string text = "x\n";
-    for (int i = 0; i < 100; ++i) {
-        char line[40];
-        std::snprintf(line, sizeof line, "%.17g\n", 1.0 + 1e-11 * std::sin(37.0 * i));
-        text += line;
-    }
-    write("x.csv", text);
+    std::ostringstream text;
+    text << "x\n" << std::setprecision(17);
+    for (int i = 0; i < 100; ++i) text << 1.0 + 1e-11 * std::sin(37.0 * i) << '\n';
+    write("x.csv", text.str());
     ASSERT_EQ(lrvb("fit mixture x.csv -k 1 --check never --quiet -o fit.json").code, 0);
     const Result shown = lrvb("summary fit.json --variables mu");
     EXPECT_TRUE(is_aligned(shown.out)) << shown.out;
