@@ -221,7 +221,7 @@ TEST(PriorWarnings, NameTheNumberTheVariableAndTheOption) {
     const Vector x = drawn({{100, 0.0, 1e-3}, {100, 1.0, 1e-3}}, 3);
     const auto mixture = fitted("mixture", frame_of({{"x", x}}), {{"components", "2"}, {"prior", "paper"}});
     ASSERT_EQ(decided(*mixture).size(), 1);
-    const std::string& said = decided(*mixture).front();
+    const std::string said = decided(*mixture).front();
     EXPECT_NE(said.find("sigma["), std::string::npos) << said;
     EXPECT_NE(said.find("and 1 other variable depend on the prior: with rate 0.05 instead of 0.1"), std::string::npos)
         << said;
@@ -259,6 +259,16 @@ TEST(PriorWarnings, AreThereForAComponentWithHardlyARow) {
     EXPECT_GE(decided(*fit).size(), 2);
     EXPECT_LE(decided(*fit).size(), 3);
     for (const std::string& warning : decided(*fit)) EXPECT_NE(warning.find("[3]"), std::string::npos) << warning;
+}
+
+// The columns are as wide as ordinary ones, and their difference is not: the prior's scale decides the precisions.
+TEST(PriorWarnings, SeeWhatIsNarrowBetweenTheColumns) {
+    const Vector x = drawn({{300, 0.0, 1.0}}, 31);
+    const Vector y = x + drawn({{300, 0.0, 1e-3}}, 32);
+    const auto fit = fitted("mixture", frame_of({{"x", x}, {"y", y}}), {{"components", "1"}});
+    ASSERT_FALSE(decided(*fit).empty());
+    EXPECT_NE(decided(*fit).front().find("Lambda[1,"), std::string::npos) << decided(*fit).front();
+    EXPECT_NE(decided(*fit).front().find("--prior-inverse-scale"), std::string::npos) << decided(*fit).front();
 }
 
 TEST(PriorWarnings, AreNotThereForOrdinaryData) {

@@ -91,19 +91,14 @@ std::string sentence_of(const FitFile& fit, const Halving& halving) {
         option.empty() ? "" : fmt::format("set it by {}, or ", option));
 }
 
-}  // namespace
-
-std::vector<std::string> prior_warnings(const FitFile& fit) {
+// Of these variables, group by group of the prior's numbers, what moves by more than half a posterior sd.
+std::vector<Halving> halvings(const FitFile& fit, const std::vector<Index>& variables) {
     constexpr double kDecides = 0.5;  // posterior sds
-    constexpr std::size_t kMost = 3;
     const Posterior& posterior = fit.posterior;
-    if (!posterior.has_response()) return {};
-    std::vector<Index> shown = posterior.select({});
-    std::erase_if(shown, [&](Index v) { return !posterior.variables[static_cast<std::size_t>(v)].meaning.is_shown; });
-    if (shown.empty()) return {};
-    const SparseMatrix gradients = posterior.gradients(shown);
-    const Vector sds = posterior.sds(shown);
     std::vector<Halving> groups;
+    if (variables.empty()) return groups;
+    const SparseMatrix gradients = posterior.gradients(variables);
+    const Vector sds = posterior.sds(variables);
     for (const PriorNumber& number : fit.model->prior()) {
         const auto known = std::find(posterior.hyperparameters.begin(), posterior.hyperparameters.end(), number.name);
         if (number.role != PriorNumber::Role::positive || known == posterior.hyperparameters.end()) continue;
@@ -116,13 +111,39 @@ std::vector<std::string> prior_warnings(const FitFile& fit) {
             auto group = std::find_if(groups.begin(), groups.end(),
                                       [&](const Halving& one) { return one.number.group == number.group; });
             if (group == groups.end()) group = groups.insert(groups.end(), Halving{number, -1, 0.0, {}});
-            const Index variable = shown[static_cast<std::size_t>(i)];
+            const Index variable = variables[static_cast<std::size_t>(i)];
             group->moved.insert(variable);
             if (moved <= group->sds) continue;
             group->number = number;
             group->variable = variable;
             group->sds = moved;
         }
+    }
+    return groups;
+}
+
+}  // namespace
+
+std::vector<std::string> prior_warnings(const FitFile& fit) {
+    constexpr std::size_t kMost = 3;
+    const Posterior& posterior = fit.posterior;
+    if (!posterior.has_response()) return {};
+    std::vector<Index> shown;
+    std::vector<Index> others;
+    for (const Index at : posterior.select({})) {
+        const VariableMeaning& meaning = posterior.variables[static_cast<std::size_t>(at)].meaning;
+        if (meaning.is_shown) {
+            shown.push_back(at);
+        } else if (meaning.is_parameter) {
+            others.push_back(at);
+        }
+    }
+    // A precision matrix can depend on the prior where its inverse, which people look at, does not.
+    std::vector<Halving> groups = halvings(fit, shown);
+    for (Halving& hidden : halvings(fit, others)) {
+        const bool is_said = std::any_of(groups.begin(), groups.end(),
+                                         [&](const Halving& one) { return one.number.group == hidden.number.group; });
+        if (!is_said) groups.push_back(std::move(hidden));
     }
     std::stable_sort(groups.begin(), groups.end(), [](const Halving& a, const Halving& b) { return a.sds > b.sds; });
     groups.resize(std::min(groups.size(), kMost));
