@@ -110,12 +110,12 @@ std::string rounded(double value, double sd) {
     const auto power = [](double size) { return static_cast<int>(std::floor(std::log10(size))); };
     const bool has_sd = std::isfinite(sd) && sd > 0.0;
     if (value == 0.0 && !has_sd) return "0";
+    if (!has_sd && std::abs(value) >= 1e3) return fmt::format("{:.12g}", value);  // held: known as it is
     const int of_sd = power(has_sd ? sd : std::abs(value));
     const int of_value = value == 0.0 ? of_sd : power(std::abs(value));
-    const int places = std::clamp(2 - of_sd, 0, std::max(0, kDigits - 1 - std::max(0, of_value)));
+    const int places = std::clamp(2 - of_sd, 0, std::max(0, kDigits - 1 - of_value));
     const bool is_plain = places <= 8 && std::abs(value) < 1e7;
-    // What has no sd is known as it is, however large.
-    const int digits = std::clamp((has_sd ? 2 : 5) + of_value - of_sd, 2, kDigits - 1);
+    const int digits = std::clamp(2 + of_value - of_sd, 2, kDigits - 1);
     const std::string scientific = fmt::format("{:.{}e}", value, digits);
     if (!is_plain && (of_value >= kDigits || places > 40)) return scientific;
     std::string fixed = fmt::format("{:.{}f}", value, places);

@@ -99,9 +99,11 @@ test('numbers keep the digits that their sd is worth, however large or small the
   assert.equal(rounded(1700000000.26, 0.842), '1700000000.26');
   assert.equal(rounded(1, 1e-12), '1.0000000000000');
   assert.equal(rounded(1e-12, 1e-12), '1.0e\u221212');
+  assert.equal(rounded(1.2345e-10, 1e-15), '1.234500e\u221210');
+  assert.equal(rounded(1e-200, 1e-201), '1.00e\u2212200');
   assert.equal(rounded(-1e300, 2e298), '\u22121.000e+300');
   assert.equal(rounded(-2.5e-9, 1e-10), '\u22122.50e\u22129');
-  assert.equal(rounded(1700000100, 0), '1700000100');
+  assert.equal(rounded(1700000100.25, 0), '1700000100.25');
   assert.equal(rounded(0, 0), '0');
   assert.equal(rounded(0.35, 0), '0.35');
   assert.equal(located(1700000100.947, 150, 6), '1700000100.947');

@@ -21,13 +21,13 @@ export function rounded(value, sd) {
   if (!isNumber(value)) return 'NA';
   const hasSd = isNumber(sd) && sd > 0;
   if (value === 0 && !hasSd) return '0';
+  if (!hasSd && Math.abs(value) >= 1e3) return plain(String(Number(value.toPrecision(12)))); // held: known as it is
   const ofSd = power(hasSd ? sd : value);
   const ofValue = value === 0 ? ofSd : power(value);
-  const places = Math.max(0, Math.min(1 - ofSd, 16 - Math.max(0, ofValue)));
+  const places = Math.max(0, Math.min(1 - ofSd, 16 - ofValue));
   const isPlain = places <= 8 && Math.abs(value) < 1e7;
-  // What has no sd is known as it is, however large.
-  const scientific = value.toExponential(Math.max(1, Math.min(16, (hasSd ? 1 : 5) + ofValue - ofSd)));
-  if (!isPlain && ofValue >= 17) return plain(scientific);
+  const scientific = value.toExponential(Math.max(1, Math.min(16, 1 + ofValue - ofSd)));
+  if (!isPlain && (ofValue >= 17 || places > 40)) return plain(scientific);
   const fixedPoint = value.toFixed(places);
   return plain(isPlain || fixedPoint.length <= scientific.length ? fixedPoint : scientific);
 }
