@@ -1,6 +1,7 @@
 #include "base/files.hpp"
 
 #include <lrvb/check/check.hpp>
+#include <lrvb/query/sensitivity.hpp>
 
 #include <fmt/format.h>
 
@@ -61,6 +62,7 @@ CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish 
         }
     }
     if (std::string flat = flat_direction(fitted); !flat.empty()) file.warnings.push_back(std::move(flat));
+    for (std::string& warning : prior_warnings(file)) file.warnings.push_back(std::move(warning));
     for (std::string& warning : fitted.warnings()) file.warnings.push_back(std::move(warning));
     return result;
 }

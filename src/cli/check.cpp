@@ -33,8 +33,8 @@ std::string table_text(const Check& check, const std::vector<Index>& chosen) {
         const bool fixed = std::isnan(variable.ratio);
         table.push_back({variable.name, rounded(variable.mean_lrvb, sd), rounded(variable.sd_lrvb, sd),
                          rounded(variable.mean_exact, sd), rounded(variable.sd_exact, sd),
-                         fixed ? "NA" : fmt::format("{:.2f}", variable.shift),
-                         fixed ? "NA" : fmt::format("{:.2f}", variable.ratio), variable.verdict});
+                         fixed ? "NA" : decimals(variable.shift, 2), fixed ? "NA" : decimals(variable.ratio, 2),
+                         variable.verdict});
     }
     const std::string method = check.method == CheckMethod::importance ? "importance sampling" : "Metropolis-Hastings";
     return fmt::format("{} draws of the exact posterior by {}, worth {:.0f} independent ones\n{}\n\n{}\n{}: {}\n",

@@ -68,7 +68,7 @@ class InfluenceCommand {
 
     void show() const {
         const bool refit = settings_.flag("refit");
-        const auto shown = [](double value) { return fmt::format("{:.3f}", value + 0.0); };
+        const auto shown = [](double value) { return decimals(value + 0.0, 3); };
         std::vector<std::vector<std::string>> table{header()};
         if (refit) table.front().insert(table.front().begin() + 1, "");
         for (const RowInfluence::Case& one : top_.kept()) {

@@ -27,7 +27,7 @@ std::string quantile_name(double probability) {
 std::string ratio(double sd, double mean_field_sd) {
     if (!std::isfinite(sd)) return "NA";
     if (sd == 0.0 && mean_field_sd == 0.0) return "fixed";
-    return fmt::format("{:.2f}", sd / mean_field_sd);
+    return decimals(sd / mean_field_sd, 2);
 }
 
 // Of a large model, what is not shown unless it is asked for.
@@ -127,11 +127,26 @@ std::string exact(double value) {
 
 std::string rounded(double value, double sd) {
     if (std::isnan(value)) return "NA";
-    const double size = std::isfinite(sd) && sd > 0.0 ? sd : std::abs(value);
-    if (value == 0.0 && size == 0.0) return "0";
-    if (std::abs(value) >= 1e7 || size < 1e-6) return fmt::format("{:.5g}", value);
-    const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(size))), 0, 8);
-    return fmt::format("{:.{}f}", value, decimals);
+    if (std::isinf(value)) return value > 0.0 ? "Inf" : "-Inf";
+    constexpr int kDigits = 17;  // of a double
+    const auto power = [](double size) { return static_cast<int>(std::floor(std::log10(size))); };
+    const bool has_sd = std::isfinite(sd) && sd > 0.0;
+    if (value == 0.0 && !has_sd) return "0";
+    if (!has_sd && std::abs(value) >= 1e3) return fmt::format("{:.12g}", value);  // held: known as it is
+    const int of_sd = power(has_sd ? sd : std::abs(value));
+    const int of_value = value == 0.0 ? of_sd : power(std::abs(value));
+    const int places = std::clamp(2 - of_sd, 0, std::max(0, kDigits - 1 - of_value));
+    const bool is_plain = places <= 8 && std::abs(value) < 1e7;
+    const int digits = std::clamp(2 + of_value - of_sd, 2, kDigits - 1);
+    const std::string scientific = fmt::format("{:.{}e}", value, digits);
+    if (!is_plain && (of_value >= kDigits || places > 40)) return scientific;
+    std::string fixed = fmt::format("{:.{}f}", value, places);
+    return is_plain || fixed.size() <= scientific.size() ? fixed : scientific;
+}
+
+std::string decimals(double value, int count) {
+    if (std::isnan(value)) return "NA";
+    return std::abs(value) < 1e15 ? fmt::format("{:.{}f}", value, count) : fmt::format("{:.{}e}", value, count);
 }
 
 void LineFile::add(const std::string& text) {
@@ -166,7 +181,7 @@ std::string headline(const FitFile& fit) {
     if (fit.outcome.passes > 0) {
         text += fmt::format("{} pass{}, ", fit.outcome.passes, fit.outcome.passes == 1 ? "" : "es");
     }
-    text += fmt::format("bound {:.4f}, ", fit.outcome.bound);
+    text += fmt::format("bound {}, ", decimals(fit.outcome.bound, 4));
     if (!fit.converged()) return text + fmt::format("NOT converged ({})", to_string(fit.outcome.termination));
     return text + fmt::format("converged (last step {:.1e} posterior sds)", fit.outcome.step);
 }

@@ -28,8 +28,11 @@ std::string csv_line(const std::vector<std::string>& fields);
 /// The double, as short as it can be to be read back as the same; NA for what is not a number.
 std::string exact(double value);
 
-/// For people: as many digits as the sd (or, without one, the value) is worth.
+/// For people: as many digits as three of the sd (or, without one, of the value) are worth, in the shorter of both
+/// notations, and no more than a double has.
 std::string rounded(double value, double sd);
+/// So many decimals; of numbers beyond 1e15 as many digits instead.
+std::string decimals(double value, int count);
 
 /// A file of lines that appears when it is whole: writes in pieces, so that memory does not grow.
 class LineFile {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace lrvb::cli {
 
 namespace {
@@ -41,13 +43,21 @@ std::string sentence(const FitFile& fit, const std::vector<PriorEffect>& effects
                        largest);
 }
 
+// A location far from zero: three digits, or as many as its prior's sd has.
+std::string located(double value, double sd) {
+    return std::abs(value) > 100.0 * sd ? rounded(value, sd) : fmt::format("{:.3g}", value + 0.0);
+}
+
 std::string table_text(const std::vector<PriorEffect>& effects, bool has_sds) {
     std::vector<std::vector<std::string>> table{{"variable", "prior", "value", "d mean", "sds per 1 %"}};
     if (has_sds) table.front().insert(table.front().end(), {"d sd", "sd % per 1 %"});
     const auto shown = [](double value) { return fmt::format("{:.3g}", value + 0.0); };  // no −0
     for (const PriorEffect& effect : effects) {
-        table.push_back({effect.variable, effect.prior.name, shown(effect.prior.value), shown(effect.mean_slope),
-                         shown(effect.sds_per_percent)});
+        const bool is_location = effect.prior.role == PriorNumber::Role::location;
+        const std::string value =
+            is_location ? located(effect.prior.value, effect.prior.unit) : shown(effect.prior.value);
+        table.push_back(
+            {effect.variable, effect.prior.name, value, shown(effect.mean_slope), shown(effect.sds_per_percent)});
         if (has_sds) table.back().insert(table.back().end(), {shown(effect.sd_slope), shown(effect.sd_percent)});
     }
     return aligned(table);

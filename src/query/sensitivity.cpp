@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <set>
 
 namespace lrvb {
 
@@ -55,7 +57,100 @@ std::vector<PriorEffect> effects_of(const FitFile& fit, const std::vector<Index>
     return effects;
 }
 
+// What halving the numbers of one group does at most.
+struct Halving {
+    PriorNumber number;
+    Index variable = -1;
+    double sds = 0.0;
+    std::set<Index> moved;  // variables that move by more than is ordinary
+};
+
+// "--prior-inverse-scale" for "inverse_scale", where the kind of the model can be told it.
+std::string option_of(const FitFile& fit, const std::string& group) {
+    const Kind* kind = find_kind(fit.model->kind());
+    const std::optional<std::vector<OptionInfo>> options = kind == nullptr ? std::nullopt : kind->options();
+    if (!options) return {};
+    std::string key = "prior-" + group;
+    std::replace(key.begin(), key.end(), '_', '-');
+    const bool has = std::any_of(options->begin(), options->end(), [&](const auto& one) { return one.key() == key; });
+    return has ? "--" + key : std::string();
+}
+
+std::string sentence_of(const FitFile& fit, const Halving& halving) {
+    const PriorNumber& number = halving.number;
+    const std::string& name = fit.posterior.variables[static_cast<std::size_t>(halving.variable)].name;
+    const std::size_t others = halving.moved.size() - 1;
+    const std::string who =
+        others == 0 ? fmt::format("{} depends", name)
+                    : fmt::format("{} and {} other variable{} depend", name, others, others == 1 ? "" : "s");
+    const std::string option = option_of(fit, number.group);
+    return fmt::format(
+        "{} on the prior: with {} {:.3g} instead of {:.3g} the mean of {} would move by about {:.2g} posterior sds; "
+        "{}look at 'lrvb sensitivity'",
+        who, number.name, number.value - 0.5 * number.unit, number.value, name, halving.sds,
+        option.empty() ? "" : fmt::format("set it by {}, or ", option));
+}
+
+// Of these variables, group by group of the prior's numbers, what moves by more than half a posterior sd.
+std::vector<Halving> halvings(const FitFile& fit, const std::vector<Index>& variables) {
+    constexpr double kDecides = 0.5;  // posterior sds
+    const Posterior& posterior = fit.posterior;
+    std::vector<Halving> groups;
+    if (variables.empty()) return groups;
+    const SparseMatrix gradients = posterior.gradients(variables);
+    const Vector sds = posterior.sds(variables);
+    for (const PriorNumber& number : fit.model->prior()) {
+        const auto known = std::find(posterior.hyperparameters.begin(), posterior.hyperparameters.end(), number.name);
+        if (number.role != PriorNumber::Role::positive || known == posterior.hyperparameters.end()) continue;
+        const Index at = known - posterior.hyperparameters.begin();
+        const Vector slopes = gradients.transpose() * posterior.sensitivities.col(at);
+        for (Index i = 0; i < slopes.size(); ++i) {
+            if (!(sds[i] > 0.0)) continue;
+            const double moved = std::abs(slopes[i]) * number.unit * std::numbers::ln2 / sds[i];
+            if (!(moved > kDecides)) continue;
+            auto group = std::find_if(groups.begin(), groups.end(),
+                                      [&](const Halving& one) { return one.number.group == number.group; });
+            if (group == groups.end()) group = groups.insert(groups.end(), Halving{number, -1, 0.0, {}});
+            const Index variable = variables[static_cast<std::size_t>(i)];
+            group->moved.insert(variable);
+            if (moved <= group->sds) continue;
+            group->number = number;
+            group->variable = variable;
+            group->sds = moved;
+        }
+    }
+    return groups;
+}
+
 }  // namespace
+
+std::vector<std::string> prior_warnings(const FitFile& fit) {
+    constexpr std::size_t kMost = 3;
+    const Posterior& posterior = fit.posterior;
+    if (!posterior.has_response()) return {};
+    std::vector<Index> shown;
+    std::vector<Index> others;
+    for (const Index at : posterior.select({})) {
+        const VariableMeaning& meaning = posterior.variables[static_cast<std::size_t>(at)].meaning;
+        if (meaning.is_shown) {
+            shown.push_back(at);
+        } else if (meaning.is_parameter) {
+            others.push_back(at);
+        }
+    }
+    // A precision matrix can depend on the prior where its inverse, which people look at, does not.
+    std::vector<Halving> groups = halvings(fit, shown);
+    for (Halving& hidden : halvings(fit, others)) {
+        const bool is_said = std::any_of(groups.begin(), groups.end(),
+                                         [&](const Halving& one) { return one.number.group == hidden.number.group; });
+        if (!is_said) groups.push_back(std::move(hidden));
+    }
+    std::stable_sort(groups.begin(), groups.end(), [](const Halving& a, const Halving& b) { return a.sds > b.sds; });
+    groups.resize(std::min(groups.size(), kMost));
+    std::vector<std::string> result;
+    for (const Halving& group : groups) result.push_back(sentence_of(fit, group));
+    return result;
+}
 
 std::vector<PriorNumber> prior_numbers(const FitFile& fit) {
     const std::vector<PriorNumber> known = fit.model->prior();

@@ -7,7 +7,7 @@ import {Mixture} from '../../src/kind/mixture/web/mixture.js';
 import {RegressionKind} from '../../src/kind/regression/web/kind.js';
 import {Regression} from '../../src/kind/regression/web/regression.js';
 import {AnyKind} from '../../src/report/web/any_kind.js';
-import {decode, fixed, listed, normalQuantile, rounded, sentence, significant, typed} from '../../src/report/web/numbers.js';
+import {decode, fixed, listed, located, normalQuantile, rounded, sentence, significant, typed} from '../../src/report/web/numbers.js';
 import {harmless} from '../../src/report/web/names.js';
 import {Posterior, groupsOf, noChange} from '../../src/report/web/posterior.js';
 import {asCsv, asMarkdown, compare} from '../../src/report/web/table.js';
@@ -92,6 +92,23 @@ test('numbers have as many digits as their sd is worth', () => {
   assert.equal(typed(0.1, 0.375), '0.1');
   assert.equal(listed(['a', 'b', 'c', 'd', 'e']), 'a, b, c and 2 more');
   assert.equal(sentence('it holds.. '), 'It holds.');
+});
+
+test('numbers keep the digits that their sd is worth, however large or small they are', () => {
+  assert.equal(rounded(1700000100.947, 0.795), '1700000100.95');
+  assert.equal(rounded(1700000000.26, 0.842), '1700000000.26');
+  assert.equal(rounded(1, 1e-12), '1.0000000000000');
+  assert.equal(rounded(1e-12, 1e-12), '1.0e\u221212');
+  assert.equal(rounded(1.2345e-10, 1e-15), '1.234500e\u221210');
+  assert.equal(rounded(1e-200, 1e-201), '1.00e\u2212200');
+  assert.equal(rounded(-1e300, 2e298), '\u22121.000e+300');
+  assert.equal(rounded(-2.5e-9, 1e-10), '\u22122.50e\u22129');
+  assert.equal(rounded(1700000100.25, 0), '1700000100.25');
+  assert.equal(rounded(0, 0), '0');
+  assert.equal(rounded(0.35, 0), '0.35');
+  assert.equal(located(1700000100.947, 150, 6), '1700000100.947');
+  assert.equal(located(2.883, 3.5, 6), '2.883');
+  assert.equal(located(0, 1, 6), '0');
 });
 
 test('normal quantiles', () => {

@@ -90,8 +90,8 @@ enum class CheckWish {
     never
 };
 
-/// A fit, what can be seen of it without sampling among its warnings, and its check, where it is wished for and it
-/// converged. Throws what Kind::fit throws.
+/// A fit, what can be seen of it without sampling among its warnings (a flat direction, what the prior decides, what
+/// its kind knows), and its check, where it is wished for and it converged. Throws what Kind::fit throws.
 struct CheckedFit {
     std::unique_ptr<FittedModel> fitted;
     /// Whether a check was tried: a posterior that draws do not reach gets a warning instead.

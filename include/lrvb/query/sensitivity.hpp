@@ -29,6 +29,14 @@ LRVB_EXPORT std::vector<PriorEffect> prior_effects(const FitFile& fit, const std
 /// The same with what happens to the sds.
 LRVB_EXPORT std::vector<PriorEffect> prior_effects(const FittedModel& fitted, const std::vector<Index>& chosen);
 
+/// What the prior decides, where there are data to decide it: a sentence for each group of its numbers of which halving
+/// one (the distance from the least that it can be) would move the mean of a variable that people look at, or else of
+/// another parameter, by more than half of its posterior sd, d mean / d log number × log 2 to first order. Those that
+/// move most first, and no more than three. Locations and correlations have no half: where the prior of a location is
+/// strong, its variance says so. Costs nothing but the sensitivities that a fit has anyway. Empty for a fit without a
+/// response.
+LRVB_EXPORT std::vector<std::string> prior_warnings(const FitFile& fit);
+
 /// A number of the prior, how far it can be moved, and how far its linear response can be trusted: a location by two
 /// sds of the prior, and one is trusted; a correlation nine tenths of the way to its bound; the rest, counted from the
 /// least that it can be, from a quarter to four times.

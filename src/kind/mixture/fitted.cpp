@@ -182,9 +182,9 @@ void FittedMixture::add_few_rows(std::vector<std::string>& warnings) const {
                                 : layout.segment(optimum().state.natural, 0)[k] + 1.0 - record().numbers.alpha;
         if (rows >= few) continue;
         warnings.push_back(fmt::format(
-            "component {} has about {:.1f} rows, so pi[{}] and what belongs to it lean on the prior: use fewer "
-            "components, or look at these rows",
-            k + 1, rows, k + 1));
+            "component {} has about {:.1f} rows, few to say anything of it by: use fewer components, or look at these "
+            "rows",
+            k + 1, rows));
     }
 }
 

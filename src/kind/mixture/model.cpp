@@ -2,6 +2,7 @@
 #include "base/validate.hpp"
 #include "kind/mixture/components.hpp"
 #include "kind/mixture/data.hpp"
+#include "kind/mixture/narrow.hpp"
 #include "kind/mixture/pass.hpp"
 #include "kind/mixture/rows.hpp"
 #include "linalg/positive_definite.hpp"
@@ -71,14 +72,27 @@ class MixtureModel::Implementation {
         if (specification.prior) {
             prior = *specification.prior;
         } else {
-            const Vector scale = data.format.inverse_scale.cwiseInverse();
-            prior = MixturePrior::standardised(data.format.centre, scale, covariance());
+            prior = automatic_prior();
         }
         declare_prior();
     }
 
     MixtureCovariance covariance() const {
         return data.format.full ? MixtureCovariance::full : MixtureCovariance::diagonal;
+    }
+
+    MixturePrior automatic_prior() const {
+        const Vector scale = data.format.inverse_scale.cwiseInverse();
+        MixturePrior result = MixturePrior::standardised(data.format.centre, scale, covariance());
+        for (Index p = 0; p < data.format.columns; ++p) {
+            const double share = detail::narrow_share(data.sample.col(p), data.sample_weights, data.total_weight);
+            if (data.format.full) {
+                result.inverse_scale(p, p) *= share;
+            } else {
+                result.rate[p] *= share;
+            }
+        }
+        return result;
     }
 
     // The prior's natural parameters in inner units, x' = (x − centre)/scale: μ' ~ (m0', v0'), τ' = scale² τ, Λ' = SΛS.

@@ -8,11 +8,12 @@ namespace lrvb::detail {
 
 namespace {
 
-// What the options say, on top of the automatic prior.
+// What the options say, on top of the named prior; nothing where that is the automatic one.
 std::optional<RegressionPrior> prior_of(const Settings& settings, const RegressionDesign& design) {
-    if (!settings.has_any("prior-")) return std::nullopt;
+    const bool is_paper = settings.text("prior", "auto") == "paper";
+    if (!settings.has_any("prior-") && !is_paper) return std::nullopt;
     const Index slopes = design.columns.cols();
-    RegressionPrior prior = RegressionPrior::automatic(design);
+    RegressionPrior prior = is_paper ? RegressionPrior::paper(slopes) : RegressionPrior::automatic(design);
     if (settings.has_any("prior-intercept-") && !design.intercept) {
         throw UsageError("there is no intercept to give a prior to: leave out --prior-intercept-…, or --no-intercept");
     }
@@ -45,9 +46,12 @@ std::optional<std::vector<OptionInfo>> RegressionKind::options() const {
     std::vector<OptionInfo> options;
     options.push_back(OptionInfo{"--response", "The column to explain, by name or number"}.require());
     options.push_back(OptionInfo::flag("--no-intercept", "Through the origin"));
+    const std::string priors = "Priors, in the data's units";
+    options.push_back(
+        OptionInfo::choice("--prior", {"paper", "auto"}, "auto (default: on standardised columns) or paper"));
+    options.back().group = priors;
     const auto prior = [&](const std::string& name, const std::string& help) {
-        options.push_back({name, help, OptionInfo::Type::text, false,
-                           "Priors, in the data's units (default: on standardised columns)", "NUMBER"});
+        options.push_back({name, help, OptionInfo::Type::text, false, priors, "NUMBER"});
     };
     prior("--prior-mean", "Mean of the slopes: one number, or one a slope");
     prior("--prior-variance", "Variance of the slopes");
@@ -80,7 +84,7 @@ std::unique_ptr<FittedModel> RegressionKind::fit(const FitRequest& request) cons
     auto record = std::make_shared<RegressionRecord>();
     record->response = design->response;
     record->terms = design->terms;
-    record->prior_origin = prior ? "explicit" : "auto";
+    record->prior_origin = settings.has_any("prior-") ? "explicit" : settings.text("prior", "auto");
     record->numbers = model->prior();
     record->coefficients = coefficients_of(*model, optimum);
     FitFile file;

@@ -180,7 +180,20 @@ void require_independent(const RegressionDesign& design, const Standardised& uni
     }
 }
 
-RegressionPrior automatic_prior(const Standardised& units) {
+/// How much of the response's variance the prior's rate is taken from: all of it, unless least squares leaves less than
+/// a 25th. Never less than 64 times what rounding leaves, so that the posterior sds of a perfect fit are numbers yet.
+double noise_share(const RegressionDesign& design, const Standardised& units, const Matrix& triangle) {
+    const Index coefficients = triangle.cols() - 1;
+    const Index left = design.y.size() - coefficients;
+    if (left <= 0) return 1.0;
+    const double residual = triangle(coefficients, coefficients);
+    double rounded_by = std::max(rounding, units.response.rounded_by);
+    for (const Standardisation& unit : units.columns) rounded_by = std::max(rounded_by, unit.rounded_by);
+    const double variance = std::max(residual * residual / static_cast<double>(left), 4096.0 * rounded_by * rounded_by);
+    return std::min(1.0, 25.0 * variance);
+}
+
+RegressionPrior automatic_prior(const RegressionDesign& design, const Standardised& units, const Matrix& triangle) {
     const double square = units.response.scale * units.response.scale;
     const Index columns = static_cast<Index>(units.columns.size());
     RegressionPrior prior;
@@ -193,7 +206,7 @@ RegressionPrior automatic_prior(const Standardised& units) {
         prior.variance[j] = 100.0 * ratio * ratio;
     }
     prior.shape = 2.0001;
-    prior.rate = 0.1 * square;
+    prior.rate = 0.1 * square * noise_share(design, units, triangle);
     return prior;
 }
 
@@ -325,7 +338,7 @@ struct RegressionModel::Folded {
     Folded(const RegressionDesign& design, const std::optional<RegressionPrior>& given)
         : units(checked(design, given)), triangle(triangle_of(design, units)) {
         require_independent(design, units, triangle);
-        prior = given ? *given : automatic_prior(units);
+        prior = given ? *given : automatic_prior(design, units, triangle);
         inner_priors = lrvb::inner_priors(prior, design, units);
         const double square = units.response.scale * units.response.scale;
         origin = shrunk_estimate(triangle, inner_priors, design.y.size(), prior.shape, prior.rate / square);
@@ -339,7 +352,18 @@ struct RegressionModel::Folded {
 };
 
 RegressionPrior RegressionPrior::automatic(const RegressionDesign& design) {
-    return automatic_prior(standardise(design));
+    const Standardised units = standardise(design);
+    return automatic_prior(design, units, triangle_of(design, units));
+}
+
+RegressionPrior RegressionPrior::paper(Index columns) {
+    RegressionPrior prior;
+    prior.intercept_variance = 100.0;
+    prior.mean = Vector::Zero(columns);
+    prior.variance = Vector::Constant(columns, 100.0);
+    prior.shape = 2.0001;
+    prior.rate = 0.1;
+    return prior;
 }
 
 RegressionModel::RegressionModel(const RegressionDesign& design, const std::optional<RegressionPrior>& prior)

@@ -1,4 +1,4 @@
-import {grouped, significant} from './numbers.js';
+import {grouped, located} from './numbers.js';
 import {mark} from './plot.js';
 
 /** The bars of a histogram, with how many rows each has, and how many for each unit of one row. */
@@ -7,7 +7,7 @@ export function barsOf({start, step, counts}) {
   return counts.map((count, i) => {
     const from = start + i * step;
     const to = from + step;
-    const tip = `${significant(from, 4)} to ${significant(to, 4)}: ${grouped(count)}`;
+    const tip = `${located(from, 10 * step, 4)} to ${located(to, 10 * step, 4)}: ${grouped(count)}`;
     return {from, to, count, density: count / (total * step), tip};
   });
 }

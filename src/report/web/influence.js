@@ -1,5 +1,5 @@
 import {choice, element, legend} from './dom.js';
-import {fixed, significant} from './numbers.js';
+import {fixed, located, significant, spreadOf} from './numbers.js';
 import {Plot, across, dataSets, domainSignal, dots, extent, linear, up} from './plot.js';
 
 const WIDE = 7; // variables that the table gives a column each, and the legend a colour
@@ -15,12 +15,13 @@ export function influence(posterior, kind, onMove) {
   const plot = effectPlot(effect);
   const key = element('div');
   const show = ({across: title, series}) => {
-    const points = series.flatMap(({name, v, input, place, colour}) =>
-      posterior.rows.row.map((row, n) => {
+    const points = series.flatMap(({name, v, input, place, colour}) => {
+      const spread = spreadOf(posterior.rows.row.map((_, n) => place(n)));
+      return posterior.rows.row.map((row, n) => {
         const y = effect.of(n, v, input);
-        return {x: place(n), y, colour, tip: effect.tip(row, significant(place(n), 4), name, significant(y))};
-      }),
-    );
+        return {x: place(n), y, colour, tip: effect.tip(row, located(place(n), spread, 4), name, significant(y))};
+      });
+    });
     const few = series.length <= WIDE;
     const all = `${series[0].name} \u2026 ${series.at(-1).name}: point at one for its name`;
     key.replaceChildren(legend(few ? series.map(({name, colour}) => [name, 'dot', colour]) : [[all, 'dot', 'var(--muted)']]));
@@ -102,6 +103,7 @@ function topTable(posterior, onMove) {
   const {rows, variables} = posterior;
   const free = variables.map((_, v) => v).filter((v) => posterior.sd(v) > 0);
   const wide = free.length <= WIDE;
+  const spreads = rows.inputs.map((_, i) => spreadOf(rows.row.map((_row, n) => posterior.value(n, i))));
   const heads = ['row', ...rows.inputs, 'distance', ...(wide ? free.map((v) => variables[v].name) : ['moves most']), ''];
   return element(
     'div',
@@ -133,7 +135,7 @@ function topTable(posterior, onMove) {
             'tr',
             {'data-row': rows.row[n]},
             element('th', {scope: 'row'}, String(rows.row[n])),
-            rows.inputs.map((_, i) => element('td', {}, significant(posterior.value(n, i), 6))),
+            rows.inputs.map((_, i) => element('td', {}, located(posterior.value(n, i), spreads[i], 6))),
             element('td', {}, fixed(rows.distance[n], 3)),
             cells,
             element(

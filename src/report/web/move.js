@@ -1,6 +1,6 @@
 import {element} from './dom.js';
 import {pictureOf} from './kinds.js';
-import {fixed, plural, rounded, significant} from './numbers.js';
+import {fixed, located, plural, rounded} from './numbers.js';
 import {noChange} from './posterior.js';
 import {RowPanel} from './row_panel.js';
 import {PriorSlider} from './slider.js';
@@ -227,7 +227,7 @@ export class MoveIt {
       element('li', {}, `${text} `, element('button', {type: 'button', class: 'undo', 'aria-label': label, click: undo}, '\u2715'));
     const priors = [...this.change.priors].map(([h, value]) => {
       const {name, value: fitted} = this.posterior.priors[h];
-      return chip(`${name} ${significant(fitted)} \u2192 ${significant(value)}`, `Put ${name} back`, () => {
+      return chip(`${name} ${located(fitted, Math.abs(value - fitted))} \u2192 ${located(value, Math.abs(value - fitted))}`, `Put ${name} back`, () => {
         this.sliders[h].reset();
         this.setPrior(h, fitted);
       });

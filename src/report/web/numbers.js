@@ -11,15 +11,25 @@ export function decode(text, count) {
 
 const isNumber = (value) => typeof value === 'number' && Number.isFinite(value);
 
-/** As many digits as the sd is worth: two of its own. */
+const power = (value) => Math.floor(Math.log10(Math.abs(value)));
+
+/**
+ * As many digits as the sd (without one, the value) is worth: two of its own, in the shorter of both notations, and no
+ * more than a double has.
+ */
 export function rounded(value, sd) {
   if (!isNumber(value)) return 'NA';
-  const size = isNumber(sd) && sd > 0 ? sd : Math.abs(value);
-  if (size === 0) return '0';
-  const decimals = Math.max(0, 1 - Math.floor(Math.log10(size)));
-  const digits = decimals + Math.max(1, 1 + Math.floor(Math.log10(Math.abs(value) || 1)));
-  if (decimals > 8 || digits > 15) return plain(value.toExponential(Math.max(3, Math.min(15, digits - 1))));
-  return plain(value.toFixed(decimals));
+  const hasSd = isNumber(sd) && sd > 0;
+  if (value === 0 && !hasSd) return '0';
+  if (!hasSd && Math.abs(value) >= 1e3) return plain(String(Number(value.toPrecision(12)))); // held: known as it is
+  const ofSd = power(hasSd ? sd : value);
+  const ofValue = value === 0 ? ofSd : power(value);
+  const places = Math.max(0, Math.min(1 - ofSd, 16 - ofValue));
+  const isPlain = places <= 8 && Math.abs(value) < 1e7;
+  const scientific = value.toExponential(Math.max(1, Math.min(16, 1 + ofValue - ofSd)));
+  if (!isPlain && (ofValue >= 17 || places > 40)) return plain(scientific);
+  const fixedPoint = value.toFixed(places);
+  return plain(isPlain || fixedPoint.length <= scientific.length ? fixedPoint : scientific);
 }
 
 /** For a field: as few digits as tell apart what lies a hundred thousandth of `step` from each other. */
@@ -36,6 +46,16 @@ export function significant(value, digits = 3) {
   return plain(size >= 1e-4 && size < 1e6 ? String(Number(value.toPrecision(digits))) : value.toExponential(digits - 1));
 }
 
+/** The same for one of several numbers that differ by about `spread`: far from zero, with the digits that tell them apart. */
+export function located(value, spread, digits = 3) {
+  const more = isNumber(value) && value !== 0 && spread > 0 ? power(value) - power(spread) : 0;
+  if (more <= 1) return significant(value, digits);
+  return plain(String(Number(value.toPrecision(Math.min(17, digits + more)))));
+}
+
+/** How far numbers lie apart. */
+export const spreadOf = (numbers) => numbers.reduce((most, x) => Math.max(most, x), -Infinity) - numbers.reduce((least, x) => Math.min(least, x), Infinity);
+
 export function fixed(value, decimals) {
   if (!isNumber(value)) return 'NA';
   return plain(Math.abs(value) < 1e6 ? value.toFixed(decimals) : value.toExponential(2));
@@ -46,7 +66,7 @@ export const exact = (value) => (isNumber(value) ? String(value) : 'NA');
 
 /** With a true minus sign, and no negative zero. */
 function plain(text) {
-  return /^-0(\.0*)?$/.test(text) ? text.slice(1) : text.replace('-', '\u2212');
+  return /^-0(\.0*)?$/.test(text) ? text.slice(1) : text.replaceAll('-', '\u2212');
 }
 
 export const grouped = (count) => (isNumber(count) ? count.toLocaleString('en') : 'NA');

@@ -1,4 +1,4 @@
-import {significant} from './numbers.js';
+import {located, spreadOf} from './numbers.js';
 import {mark} from './plot.js';
 
 /** The rows that can be moved, as marks of a plot that are clicked and dragged. */
@@ -7,6 +7,8 @@ export class RowMarks {
     this.posterior = posterior;
     this.onSelect = onSelect;
     this.onDrag = onDrag;
+    const {row, inputs} = posterior.rows ?? {row: [], inputs: []};
+    this.spreads = inputs.map((_, i) => spreadOf(row.map((_row, n) => posterior.value(n, i))));
   }
 
   /** The mark; `y` says where it lies up, `cursor` what the pointer can do with it. */
@@ -33,7 +35,7 @@ export class RowMarks {
       const input = (i) => changed?.values[i] ?? this.posterior.value(n, i);
       const [x, y] = place ? place(n, input) : [input(p), input(q)];
       const dropped = changed?.times === 0;
-      const inputs = rows.inputs.length > 0 ? [rows.inputs.map((_, i) => significant(input(i), 5)).join(', ')] : [];
+      const inputs = rows.inputs.length > 0 ? [rows.inputs.map((_, i) => located(input(i), this.spreads[i], 5)).join(', ')] : [];
       const special = n === selected || changed !== undefined;
       return {
         n,

@@ -55,7 +55,9 @@ struct LRVB_EXPORT MixturePrior {
 struct MixtureSpecification {
     Index components = 1;
     MixtureCovariance covariance = MixtureCovariance::full;
-    /// Absent: the paper's prior on columns standardised to mean 0 and (population) sd 1.
+    /// Absent: the paper's prior on columns standardised to mean 0 and (population) sd 1; where rows of a column lie
+    /// far closer together than its sd, with a rate (or a diagonal entry of W0⁻¹) that is as much smaller, so that it
+    /// does not decide how wide narrow components are (docs/method.md).
     std::optional<MixturePrior> prior;
     /// The source's last column holds row weights: 0 is as if the row were not there, 2 as if it were there twice.
     bool weighted = false;

@@ -41,10 +41,15 @@ struct LRVB_EXPORT RegressionPrior {
     /// change.
     std::optional<Vector> centre;
 
-    /// Normal(0, variance 100) for every coefficient and Gamma(2.0001, 0.1) for the precision, of the standardised
-    /// response on the standardised columns: no change of units changes it. Throws as RegressionModel does, but for
+    /// Normal(0, variance 100) for every coefficient and Gamma(2.0001, rate) for the precision, of the standardised
+    /// response on the standardised columns: no change of units changes it. The rate is 0.1, or, where least squares
+    /// leaves less than a 25th of the variance, 2.5 RSS/(N − p): a prior of the whole response's width would decide how
+    /// large the noise of precise data is. Throws as RegressionModel does, but for
     /// collinear columns.
     static RegressionPrior automatic(const RegressionDesign& design);
+    /// The numbers of the paper's mixtures, in the data's units: Normal(0, 100) for every coefficient, Gamma(2.0001,
+    /// 0.1) for the precision.
+    static RegressionPrior paper(Index columns);
 };
 
 class LRVB_EXPORT RegressionModel final : public RowModel {

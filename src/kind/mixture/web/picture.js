@@ -1,7 +1,7 @@
 import {colourOf, dashOf} from '../../../report/web/colours.js';
 import {choice, element, legend} from '../../../report/web/dom.js';
 import {IN_STRIP, bars, barsOf, endsOf} from '../../../report/web/histogram.js';
-import {decode, grouped, normalQuantile, percent, significant} from '../../../report/web/numbers.js';
+import {decode, grouped, located, normalQuantile, percent, significant, spreadOf} from '../../../report/web/numbers.js';
 import {
   Plot,
   across,
@@ -226,11 +226,11 @@ export class MixturePicture {
         ),
       );
     const ellipses = outlines(after, (k) => ({colour: colourOf(k), dash: dashOf(k), width: 2}));
-    const centres = after.map(({mean, weight}, k) => ({
+    const centres = after.map(({mean, weight, covariance}, k) => ({
       x: mean[p],
       y: mean[q],
       colour: colourOf(k),
-      tip: `component ${k + 1}, weight ${significant(weight)}: ${significant(mean[p])}, ${significant(mean[q])}`,
+      tip: `component ${k + 1}, weight ${significant(weight)}: ${located(mean[p], Math.sqrt(covariance[p][p]))}, ${located(mean[q], Math.sqrt(covariance[q][q]))}`,
     }));
     const points = this.movable && this.points?.all ? [] : (this.points?.of(p, q) ?? []);
     const pairs = this.contents.picture?.pairs ?? null;
@@ -302,7 +302,7 @@ export class MixturePicture {
     const words = components.slice(0, MANY).map(({weight, mean, covariance}, k) => {
       const places = mean
         .slice(0, 4)
-        .map((m, p) => `${this.columns[p]} ${significant(m)} with sd ${significant(Math.sqrt(covariance[p][p]))}`);
+        .map((m, p) => `${this.columns[p]} ${located(m, Math.sqrt(covariance[p][p]))} with sd ${significant(Math.sqrt(covariance[p][p]))}`);
       return `Component ${k + 1} has ${significant(100 * weight)} % of the rows, ${places.join(', ')}.`;
     });
     const more = components.length > MANY ? ` And ${components.length - MANY} more components.` : '';
@@ -321,11 +321,13 @@ function pointsOf(contents, posterior) {
   const values = rows ? posterior.values : decode(points.values, size * count);
   return {
     all: rows !== null,
-    of: (p, q) =>
-      Array.from({length: size}, (_, n) => {
+    of: (p, q) => {
+      const [acrossSpread, upSpread] = [p, q].map((i) => spreadOf(Array.from({length: size}, (_, n) => values[n * count + i])));
+      return Array.from({length: size}, (_, n) => {
         const [x, y] = [values[n * count + p], values[n * count + q]];
-        return {x, y, tip: `${rows ? `row ${rows[n]}: ` : ''}${significant(x, 5)}, ${significant(y, 5)}`};
-      }),
+        return {x, y, tip: `${rows ? `row ${rows[n]}: ` : ''}${located(x, acrossSpread, 5)}, ${located(y, upSpread, 5)}`};
+      });
+    },
   };
 }
 
