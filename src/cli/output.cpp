@@ -47,6 +47,48 @@ std::string left_out(const Posterior& posterior, std::size_t shown) {
     return fmt::format("\nnot shown: {}; --variables shows them\n", text);
 }
 
+// This optimum beside the others: their bounds, their shares, and the chosen variables.
+std::string optima_text(const FitFile& fit, const std::vector<Posterior::Row>& rows) {
+    const std::vector<OtherOptimum>& others = fit.other_optima;
+    if (others.empty()) return {};
+    std::vector<std::vector<std::string>> table{{"optimum", "this one"}};
+    table.push_back({"bound", fmt::format("{:.4f}", fit.outcome.bound)});
+    table.push_back({"share", share_text(own_share(others))});
+    for (const Posterior::Row& row : rows) table.push_back({row.name, rounded(row.mean, row.sd)});
+    for (std::size_t i = 0; i < others.size(); ++i) {
+        table[0].push_back(fmt::format("{}", i + 2));
+        table[1].push_back(fmt::format("{:.4f}", others[i].bound));
+        table[2].push_back(share_text(others[i].share));
+        for (std::size_t v = 0; v < rows.size(); ++v) {
+            const OtherOptimum::Value* there = others[i].find(rows[v].name);
+            table[v + 3].push_back(there == nullptr ? "" : rounded(there->mean, there->sd));
+        }
+    }
+    return "\noptima that share the posterior, by their bounds, and the means at each:\n" + aligned(table);
+}
+
+Document optima_document(const FitFile& fit, const std::vector<Posterior::Row>& rows) {
+    Document list = Document::list();
+    for (const OtherOptimum& other : fit.other_optima) {
+        Document variables = Document::list();
+        for (const Posterior::Row& row : rows) {
+            const OtherOptimum::Value* there = other.find(row.name);
+            if (there == nullptr) continue;
+            Document entry;
+            entry["name"] = row.name;
+            entry["mean"] = there->mean;
+            entry["sd"] = there->sd;
+            variables.push_back(std::move(entry));
+        }
+        Document json;
+        json["bound"] = other.bound;
+        json["share"] = other.share;
+        json["variables"] = std::move(variables);
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
 }  // namespace
 
 std::string aligned(const std::vector<std::vector<std::string>>& given) {
@@ -178,6 +220,7 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
         json["passes"] = fit.outcome.passes;
         json["n"] = fit.data.rows;
         json["warnings"] = fit.warnings;
+        json["other_optima"] = optima_document(fit, rows);
         return json.json(2) + "\n";
     }
     if (options.format == Format::csv) {
@@ -211,6 +254,7 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
     }
     text += "\n" + aligned(table);
     if (options.variables.empty()) text += left_out(fit.posterior, chosen.size());
+    text += optima_text(fit, rows);
     if (fit.check) {
         text +=
             fmt::format("\nagainst the exact posterior: {}: {}\n", to_string(fit.check->verdict), fit.check->message);
