@@ -67,28 +67,6 @@ std::string optima_text(const FitFile& fit, const std::vector<Posterior::Row>& r
     return "\noptima that share the posterior, by their bounds, and the means at each:\n" + aligned(table);
 }
 
-Document optima_document(const FitFile& fit, const std::vector<Posterior::Row>& rows) {
-    Document list = Document::list();
-    for (const OtherOptimum& other : fit.other_optima) {
-        Document variables = Document::list();
-        for (const Posterior::Row& row : rows) {
-            const OtherOptimum::Value* there = other.find(row.name);
-            if (there == nullptr) continue;
-            Document entry;
-            entry["name"] = row.name;
-            entry["mean"] = there->mean;
-            entry["sd"] = there->sd;
-            variables.push_back(std::move(entry));
-        }
-        Document json;
-        json["bound"] = other.bound;
-        json["share"] = other.share;
-        json["variables"] = std::move(variables);
-        list.push_back(std::move(json));
-    }
-    return list;
-}
-
 }  // namespace
 
 std::string aligned(const std::vector<std::vector<std::string>>& given) {
@@ -220,7 +198,9 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
         json["passes"] = fit.outcome.passes;
         json["n"] = fit.data.rows;
         json["warnings"] = fit.warnings;
-        json["other_optima"] = optima_document(fit, rows);
+        if (!fit.other_optima.empty()) {
+            json["other_optima"] = other_optima_document(fit.other_optima, fit.posterior, chosen);
+        }
         return json.json(2) + "\n";
     }
     if (options.format == Format::csv) {

@@ -58,7 +58,9 @@ std::string to_text(const FitFile& fit) {
     sections.add("warnings", fit.warnings);
     sections.add("parameters", parameters_document(fit.parameters));
     sections.add("posterior", detail::to_document(fit.posterior));
-    if (!fit.other_optima.empty()) sections.add("other_optima", detail::to_document(fit.other_optima));
+    if (!fit.other_optima.empty()) {
+        sections.add("other_optima", other_optima_document(fit.other_optima, fit.posterior, fit.posterior.select({})));
+    }
     if (fit.hessian) sections.add("hessian", detail::to_document(*fit.hessian));
     if (fit.check) sections.add("check", detail::to_document(*fit.check));
     if (fit.correction) sections.add("correction", detail::to_document(*fit.correction));

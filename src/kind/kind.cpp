@@ -128,10 +128,11 @@ void FittedModel::set_other_optima(const std::function<Posterior(const Optimum&)
     }
     if (file_.other_optima.empty()) return;
     set_shares(file_.outcome.bound, file_.other_optima);
-    file_.warnings.push_back(
-        fmt::format("{}; means and sds are those of this optimum alone, with {} of it: report both, or give a prior "
-                    "that decides between them",
-                    other_optima_text(file_.posterior, file_.other_optima), share_text(own_share(file_.other_optima))));
+    file_.warnings.push_back(fmt::format(
+        "{}; means and sds are those of this optimum alone: report {}, or give a prior that decides between "
+        "them",
+        other_optima_text(file_.posterior, file_.other_optima),
+        file_.other_optima.size() == 1 ? "both" : "all of them"));
 }
 
 const LinearResponse& FittedModel::response() const {

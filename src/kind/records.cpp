@@ -191,26 +191,6 @@ CheckResult check_result(const Fields& fields, const Posterior& posterior) {
     return check;
 }
 
-Document to_document(const std::vector<OtherOptimum>& others) {
-    Document list = Document::list();
-    for (const OtherOptimum& other : others) {
-        Document variables = Document::list();
-        for (const OtherOptimum::Value& value : other.variables) {
-            Document entry;
-            entry["name"] = value.name;
-            entry["mean"] = value.mean;
-            entry["sd"] = value.sd;
-            variables.push_back(std::move(entry));
-        }
-        Document json;
-        json["bound"] = other.bound;
-        json["share"] = other.share;
-        json["variables"] = std::move(variables);
-        list.push_back(std::move(json));
-    }
-    return list;
-}
-
 std::vector<OtherOptimum> other_optima(const Fields& file, const Posterior& posterior) {
     std::unordered_set<std::string_view> names;
     for (const PosteriorVariable& variable : posterior.variables) names.insert(variable.name);

@@ -14,7 +14,6 @@ Document to_document(const CorrectionRecord& record);
 Document to_document(const ParameterRecord& record);
 Document to_document(const Posterior& posterior);
 Document to_document(const SparseMatrix& lower);
-Document to_document(const std::vector<OtherOptimum>& others);
 
 DataRecord data_record(const Fields& fields);
 OptionsRecord options_record(const Fields& fields);

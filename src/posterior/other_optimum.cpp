@@ -10,11 +10,13 @@ namespace lrvb {
 
 namespace {
 
+constexpr double kMore = 1.001;  // of two that differ as much the first is named
+
 bool is_location(const PosteriorVariable& variable) {
     return variable.meaning.role == Role::location || variable.meaning.role == Role::coefficient;
 }
 
-// The position, among the values of the other optimum, of what differs most; a location rather than anything else.
+// What differs most, in sds of the optimum where it is known worse; a location rather than anything else.
 const OtherOptimum::Value* most_different(const Posterior& posterior, const OtherOptimum& other) {
     std::unordered_map<std::string, Index> positions;
     for (std::size_t v = 0; v < posterior.variables.size(); ++v) {
@@ -28,21 +30,23 @@ const OtherOptimum::Value* most_different(const Posterior& posterior, const Othe
     if (chosen.size() != other.variables.size() || chosen.empty()) return nullptr;
     const std::vector<Posterior::Row> rows = posterior.summary(chosen, 0.9);
     const OtherOptimum::Value* most = nullptr;
-    bool most_is_location = false;
+    const OtherOptimum::Value* location = nullptr;
     double largest = 0.0;
+    double largest_of_locations = 1.0;  // sds: a location that differs less is not worth more than others
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const double sd = std::isfinite(rows[i].sd) ? rows[i].sd : rows[i].mean_field_sd;
-        const double distance = std::abs(other.variables[i].mean - rows[i].mean) / sd;
-        const bool location = is_location(posterior.variables[static_cast<std::size_t>(chosen[i])]);
-        // Locations come first where one of them differs by more than an sd.
-        const bool counts = location && distance > 1.0;
-        if (!std::isfinite(distance) || (most_is_location && !counts)) continue;
-        if (distance <= largest && counts == most_is_location) continue;
-        most = &other.variables[i];
-        most_is_location = counts;
-        largest = distance;
+        const OtherOptimum::Value& there = other.variables[i];
+        const double distance = std::abs(there.mean - rows[i].mean) / std::max(rows[i].sd, there.sd);
+        if (distance > kMore * largest) {
+            largest = distance;
+            most = &there;
+        }
+        if (!is_location(posterior.variables[static_cast<std::size_t>(chosen[i])])) continue;
+        if (distance > kMore * largest_of_locations) {
+            largest_of_locations = distance;
+            location = &there;
+        }
     }
-    return most;
+    return location != nullptr ? location : most;
 }
 
 }  // namespace
@@ -83,6 +87,29 @@ std::string other_optima_text(const Posterior& posterior, const std::vector<Othe
             fmt::format(": {} {:.4g} {}", most->name, most->mean, others.size() == 1 ? "there" : "in the best of them");
     }
     return text;
+}
+
+Document other_optima_document(const std::vector<OtherOptimum>& others, const Posterior& posterior,
+                               const std::vector<Index>& chosen) {
+    Document list = Document::list();
+    for (const OtherOptimum& other : others) {
+        Document variables = Document::list();
+        for (const Index at : chosen) {
+            const OtherOptimum::Value* there = other.find(posterior.variables[static_cast<std::size_t>(at)].name);
+            if (there == nullptr) continue;
+            Document entry;
+            entry["name"] = there->name;
+            entry["mean"] = there->mean;
+            entry["sd"] = there->sd;
+            variables.push_back(std::move(entry));
+        }
+        Document json;
+        json["bound"] = other.bound;
+        json["share"] = other.share;
+        json["variables"] = std::move(variables);
+        list.push_back(std::move(json));
+    }
+    return list;
 }
 
 }  // namespace lrvb

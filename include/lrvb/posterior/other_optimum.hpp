@@ -1,5 +1,6 @@
 #pragma once
 
+#include <lrvb/base/document.hpp>
 #include <lrvb/export.hpp>
 #include <lrvb/posterior/posterior.hpp>
 
@@ -41,8 +42,13 @@ LRVB_EXPORT double own_share(const std::vector<OtherOptimum>& others);
 /// "50%", or "less than 1%".
 LRVB_EXPORT std::string share_text(double share);
 
-/// One sentence, with the location (or else the variable) that differs most, in sds of the fit: "another optimum holds
+/// One sentence, with the location (or else the variable) that differs most: "another optimum holds
 /// about 50% of the posterior: mu[1] -19.95 there". Empty where there is none.
 LRVB_EXPORT std::string other_optima_text(const Posterior& posterior, const std::vector<OtherOptimum>& others);
+
+/// As a fit file keeps them, a report shows them and 'lrvb summary --format json' prints them: bound, share, and name,
+/// mean and sd of the variables at these positions.
+LRVB_EXPORT Document other_optima_document(const std::vector<OtherOptimum>& others, const Posterior& posterior,
+                                           const std::vector<Index>& chosen);
 
 }  // namespace lrvb
