@@ -229,26 +229,29 @@ class MixtureFitter {
             const bool at_best = entrant.converged && entrant.bound >= entrants.front().bound - kSameBound;
             if (at_best) ++result_.finalists_at_best;
         }
-        if (&model == model_.get()) look_elsewhere(entrants.front().bound, std::move(left));
+        look_elsewhere(model, entrants.front(), std::move(left));
         return entrants.front();
     }
 
     // Starts that were on their way to another optimum may all have lost to those that were on their way to the best,
-    // though it is as good: the best of each place is fitted, where the rows are few.
-    void look_elsewhere(double best, std::vector<Entrant> left) {
+    // though it is as good; on a sample they do, by chance. The best of each place is fitted.
+    void look_elsewhere(const MixtureModel& model, const Entrant& best, std::vector<Entrant> left) {
         std::stable_sort(left.begin(), left.end(),
                          [](const Entrant& a, const Entrant& b) { return a.bound > b.bound; });
-        std::size_t fitted = 0;
+        const bool is_sample = &model != model_.get();
+        std::size_t looks = 0;
         for (Entrant& entrant : left) {
-            if (cancelled_ || fitted == detail::kMostRivals || !(entrant.bound >= best - kOnTheWay)) return;
+            if (cancelled_ || looks == detail::kMostRivals || !std::isfinite(entrant.bound)) return;
+            if (!is_sample && entrant.bound < best.bound - kOnTheWay) return;
             const auto is_there = [&](const Optimum& known) {
-                return detail::same_place(*model_, known.state, entrant.state, kOnTheWaySds);
+                return detail::same_place(model, known.state, entrant.state, kOnTheWaySds);
             };
             if (std::any_of(found_.begin(), found_.end(), is_there)) continue;
-            FitOptions options = quick("tournament", *model_, static_cast<int>(entrant.number));
+            ++looks;
+            if (is_sample && detail::is_ruled_out(model, best.state, entrant.state)) continue;
+            FitOptions options = quick("tournament", model, static_cast<int>(entrant.number));
             options.initial = std::move(entrant.state);
-            Optimum optimum = fit(*model_, options);
-            ++fitted;
+            Optimum optimum = fit(model, options);
             if (optimum.converged()) found_.push_back(std::move(optimum));
         }
     }

@@ -11,6 +11,8 @@ namespace {
 
 constexpr double kErrors = 3.0;
 
+}  // namespace
+
 bool is_ruled_out(const MixtureModel& sample, const State& best, const State& other) {
     double sum = 0.0;
     double squares = 0.0;
@@ -24,8 +26,6 @@ bool is_ruled_out(const MixtureModel& sample, const State& best, const State& ot
     });
     return sum + kErrors * std::sqrt(squares) < -kOtherOptimum;
 }
-
-}  // namespace
 
 std::vector<Optimum> rivals(const MixtureModel& sample, const State& best, std::vector<Optimum> found) {
     Optimum reference;

@@ -16,6 +16,9 @@ namespace lrvb::detail {
 /// Optima beside the best that are carried on.
 constexpr std::size_t kMostRivals = 3;
 
+/// Whether the rows of a sample say that a state's share is not worth a look at all rows. Takes a pass over the sample.
+bool is_ruled_out(const MixtureModel& sample, const State& best, const State& other);
+
 /// Of optima on a sample those that are at other places than `best`, one for each place, the best first, and that the
 /// sample does not rule out. Takes a pass over the sample for each.
 std::vector<Optimum> rivals(const MixtureModel& sample, const State& best, std::vector<Optimum> found);
