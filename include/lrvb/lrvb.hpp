@@ -35,6 +35,7 @@
 #include <lrvb/model/rows.hpp>
 #include <lrvb/posterior/check_result.hpp>
 #include <lrvb/posterior/covariance.hpp>
+#include <lrvb/posterior/other_optimum.hpp>
 #include <lrvb/posterior/posterior.hpp>
 #include <lrvb/posterior/variable.hpp>
 #include <lrvb/query/influence.hpp>

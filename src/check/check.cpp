@@ -255,6 +255,40 @@ void compare(const Posterior& posterior, Check& check) {
     }
 }
 
+// Whether the posterior of all optima, each with its share, has another mean or sd of a variable than this one's. Where
+// it does, what is said; empty otherwise.
+std::string elsewhere(const CheckedVariable& variable, const std::vector<OtherOptimum>& others) {
+    double mean = 0.0;  // from the mean here
+    double variance = own_share(others) * variable.sd_lrvb * variable.sd_lrvb;
+    for (const OtherOptimum& other : others) {
+        const OtherOptimum::Value* there = other.find(variable.name);
+        if (there == nullptr) return "another optimum";
+        const double off = there->mean - variable.mean_lrvb;
+        mean += other.share * off;
+        variance += other.share * (there->sd * there->sd + off * off);
+    }
+    const double sd = std::sqrt(std::max(0.0, variance - mean * mean));
+    if (std::abs(mean) <= kCheckTolerance * sd && std::abs(variable.sd_lrvb / sd - 1.0) <= kCheckTolerance) return {};
+    return fmt::format("another optimum: {:.4g}", others.front().find(variable.name)->mean);
+}
+
+// Draws about one optimum do not reach the others.
+void doubt(const Posterior& posterior, const std::vector<OtherOptimum>& others, Check& check) {
+    if (others.empty()) return;
+    const std::string text = other_optima_text(posterior, others);
+    check.reliable = false;
+    if (check.verdict == CheckVerdict::ok) check.verdict = CheckVerdict::doubtful;
+    check.trust += "; but they are draws about this optimum alone: " + text;
+    check.message = fmt::format("{}; about this optimum alone, {}", text, check.message);
+    for (CheckedVariable& variable : check.variables) {
+        if (variable.verdict == "fixed") continue;
+        const std::string there = elsewhere(variable, others);
+        if (there.empty()) continue;
+        const bool says_something = variable.verdict != "ok" && variable.verdict != "not checked";
+        variable.verdict = says_something ? fmt::format("{}, {}", variable.verdict, there) : there;
+    }
+}
+
 // Draws are made about a dense covariance.
 void require_few_coordinates(Index dimension) {
     if (dimension <= kDenseStatistics) return;
@@ -294,7 +328,9 @@ Check check(const FittedModel& fitted, const CheckOptions& options) {
 }
 
 Check check(const FittedModel& fitted, const Posterior& posterior, const CheckOptions& options) {
-    return check_posterior(fitted.model(), fitted.optimum(), posterior, fitted.statistics(), options);
+    Check check = check_posterior(fitted.model(), fitted.optimum(), posterior, fitted.statistics(), options);
+    doubt(posterior, fitted.file().other_optima, check);
+    return check;
 }
 
 }  // namespace lrvb

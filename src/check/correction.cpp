@@ -84,6 +84,12 @@ Posterior corrected_posterior(const Posterior& before, const Check& check) {
 }  // namespace
 
 FitFile corrected(const FitFile& fit, const Check& check) {
+    if (!fit.other_optima.empty()) {
+        throw std::invalid_argument(
+            fmt::format("the fit cannot be corrected by draws about one optimum: {}; report both, or give a prior that "
+                        "decides between them",
+                        other_optima_text(fit.posterior, fit.other_optima)));
+    }
     if (!check.reliable) {
         throw std::invalid_argument(fmt::format("the fit cannot be corrected by these draws: {}", check.trust));
     }

@@ -60,6 +60,26 @@ bool would_be_run(const std::string& field) {
     return error != std::errc() || next != end;
 }
 
+// This optimum beside the others: their bounds, their shares, and the chosen variables.
+std::string optima_text(const FitFile& fit, const std::vector<Posterior::Row>& rows) {
+    const std::vector<OtherOptimum>& others = fit.other_optima;
+    if (others.empty()) return {};
+    std::vector<std::vector<std::string>> table{{"optimum", "this one"}};
+    table.push_back({"bound", decimals(fit.outcome.bound, 4)});
+    table.push_back({"share", share_text(own_share(others))});
+    for (const Posterior::Row& row : rows) table.push_back({row.name, rounded(row.mean, row.sd)});
+    for (std::size_t i = 0; i < others.size(); ++i) {
+        table[0].push_back(fmt::format("{}", i + 2));
+        table[1].push_back(decimals(others[i].bound, 4));
+        table[2].push_back(share_text(others[i].share));
+        for (std::size_t v = 0; v < rows.size(); ++v) {
+            const OtherOptimum::Value* there = others[i].find(rows[v].name);
+            table[v + 3].push_back(there == nullptr ? "" : rounded(there->mean, there->sd));
+        }
+    }
+    return "\noptima that share the posterior, by their bounds, and the means at each:\n" + aligned(table);
+}
+
 }  // namespace
 
 void say(const std::string& text) {
@@ -218,6 +238,9 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
         json["passes"] = fit.outcome.passes;
         json["n"] = fit.data.rows;
         json["warnings"] = fit.warnings;
+        if (!fit.other_optima.empty()) {
+            json["other_optima"] = other_optima_document(fit.other_optima, fit.posterior, chosen);
+        }
         return json.json(2) + "\n";
     }
     if (options.format == Format::csv) {
@@ -251,6 +274,7 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
     }
     text += "\n" + aligned(table);
     if (options.variables.empty()) text += left_out(fit.posterior, chosen.size());
+    text += optima_text(fit, rows);
     if (fit.check) {
         text += fmt::format("\nagainst the exact posterior: {}: {}\n", to_string(fit.check->verdict),
                             detail::on_one_line(fit.check->message));

@@ -1,6 +1,7 @@
 #include "base/validate.hpp"
 #include "fit/curvature.hpp"
 #include "fit/entropy.hpp"
+#include "fit/places.hpp"
 
 #include <lrvb/fit/fit.hpp>
 
@@ -391,6 +392,18 @@ State start_of(const Model& model, const FitOptions& options, int restart) {
     return state;
 }
 
+// What is kept of a start that may have ended elsewhere.
+Optimum without_curvature(const Optimum& optimum) {
+    Optimum kept;
+    kept.state = optimum.state;
+    kept.bound = optimum.bound;
+    kept.step = optimum.step;
+    kept.termination = optimum.termination;
+    kept.message = optimum.message;
+    kept.model_identity = optimum.model_identity;
+    return kept;
+}
+
 bool better(const Optimum& a, const Optimum& b) {
     if (a.converged() != b.converged()) return a.converged();
     return a.bound > b.bound || std::isnan(b.bound);
@@ -446,16 +459,19 @@ Optimum fit(const Model& model, const FitOptions& options) {
     Optimum best;
     std::vector<double> bounds;
     std::vector<Termination> terminations;
+    std::vector<Optimum> found;
     for (int restart = 0; restart < options.restarts; ++restart) {
         Optimum candidate = Run(model, options, restart, structure).from(start_of(model, options, restart));
         bounds.push_back(candidate.bound);
         terminations.push_back(candidate.termination);
         const bool cancelled = candidate.termination == Termination::cancelled;
+        if (options.restarts > 1 && candidate.converged()) found.push_back(without_curvature(candidate));
         if (restart == 0 || better(candidate, best)) best = std::move(candidate);
         if (cancelled) break;
     }
     best.restart_bounds = std::move(bounds);
     best.restart_terminations = std::move(terminations);
+    if (best.converged()) best.others = detail::other_places(model, best, std::move(found));
     return best;
 }
 

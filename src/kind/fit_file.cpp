@@ -59,6 +59,9 @@ std::string to_text(const FitFile& fit) {
     sections.add("warnings", fit.warnings);
     sections.add("parameters", parameters_document(fit.parameters));
     sections.add("posterior", detail::to_document(fit.posterior));
+    if (!fit.other_optima.empty()) {
+        sections.add("other_optima", other_optima_document(fit.other_optima, fit.posterior, fit.posterior.select({})));
+    }
     if (fit.hessian) sections.add("hessian", detail::to_document(*fit.hessian));
     if (fit.check) sections.add("check", detail::to_document(*fit.check));
     if (fit.correction) sections.add("correction", detail::to_document(*fit.correction));
@@ -176,6 +179,7 @@ FitFile fit_of(const Fields& fields, const std::string& name) {
     fields.each("parameters", [&](const Fields& entry) { fit.parameters.push_back(detail::parameter_record(entry)); });
     detail::require_sound_parameters(fit.parameters, fields);
     fit.posterior = detail::posterior_record(fields.fields("posterior"));
+    if (fields.has("other_optima")) fit.other_optima = detail::other_optima(fields, fit.posterior);  // since 1.3
     if (fields.has("check")) fit.check = detail::check_result(fields.fields("check"), fit.posterior);
     if (fields.has("correction")) fit.correction = detail::correction_record(fields.fields("correction"));
     answer_from_parameters(fit, fields);

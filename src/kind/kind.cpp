@@ -1,8 +1,11 @@
+#include "fit/places.hpp"
+
 #include <lrvb/kind/fitted_model.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace lrvb {
 
@@ -106,6 +109,32 @@ void FittedModel::set_posterior(Posterior posterior) {
     file_.posterior = std::move(posterior);
     const bool is_dense = file_.posterior.mean_field_covariance->matrix() != nullptr;
     if (!is_dense && file_.posterior.has_response()) file_.hessian = response().hessian();
+}
+
+void FittedModel::set_other_optima(const std::function<Posterior(const Optimum&)>& posterior_at) {
+    if (!file_.posterior.has_response() || optimum_.others.empty()) return;
+    const std::vector<Index> shown = file_.posterior.select({});
+    const SparseMatrix weights = statistics().resolve(model().layout()).weights;
+    const bool is_dense = file_.posterior.covariance->matrix() != nullptr;
+    const Vector variances = is_dense ? Vector(file_.posterior.covariance->matrix()->diagonal()) : Vector();
+    for (const Optimum& optimum : optimum_.others) {
+        const State near = detail::matched(model(), optimum_.state, optimum.state);
+        const Vector moved = weights.transpose() * (near.mean - optimum_.state.mean);
+        if (is_dense && (moved.array().square() <= variances.array()).all()) continue;
+        const std::vector<Posterior::Row> rows = posterior_at(optimum).summary(shown, 0.9);
+        OtherOptimum& other = file_.other_optima.emplace_back();
+        other.bound = optimum.bound;
+        for (const Posterior::Row& row : rows) {
+            other.variables.push_back({row.name, row.mean, std::isfinite(row.sd) ? row.sd : row.mean_field_sd});
+        }
+    }
+    if (file_.other_optima.empty()) return;
+    set_shares(file_.outcome.bound, file_.other_optima);
+    file_.warnings.push_back(fmt::format(
+        "{}; means and sds are those of this optimum alone: report {}, or give a prior that decides between "
+        "them",
+        other_optima_text(file_.posterior, file_.other_optima),
+        file_.other_optima.size() == 1 ? "both" : "all of them"));
 }
 
 const LinearResponse& FittedModel::response() const {

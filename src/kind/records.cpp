@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 
 namespace lrvb::detail {
 
@@ -188,6 +189,31 @@ CheckResult check_result(const Fields& fields, const Posterior& posterior) {
         check.variables.push_back(std::move(variable));
     }
     return check;
+}
+
+std::vector<OtherOptimum> other_optima(const Fields& file, const Posterior& posterior) {
+    std::unordered_set<std::string_view> names;
+    for (const PosteriorVariable& variable : posterior.variables) names.insert(variable.name);
+    std::vector<OtherOptimum> others;
+    double shares = 0.0;
+    file.each("other_optima", [&](const Fields& fields) {
+        OtherOptimum other;
+        other.bound = fields.number("bound");
+        other.share = fields.number("share");
+        if (!(other.share >= 0.0 && other.share <= 1.0))
+            fields.refuse("other_optima", "has a share that is not between 0 and 1");
+        shares += other.share;
+        fields.each("variables", [&](const Fields& entry) {
+            OtherOptimum::Value value{entry.text("name"), entry.number("mean"), entry.number_or_infinity("sd")};
+            if (!names.contains(value.name))
+                entry.refuse("other_optima", "names a variable that the posterior does not have");
+            if (value.sd < 0.0) entry.refuse("other_optima", "has an sd that is negative");
+            other.variables.push_back(std::move(value));
+        });
+        others.push_back(std::move(other));
+    });
+    if (shares > 1.0 + 1e-9) file.refuse("other_optima", "has shares that add up to more than 1");
+    return others;
 }
 
 Document to_document(const CorrectionRecord& record) {

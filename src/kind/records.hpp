@@ -21,6 +21,8 @@ OutcomeRecord outcome_record(const Fields& fields);
 CheckResult check_result(const Fields& fields, const Posterior& posterior);
 CorrectionRecord correction_record(const Fields& fields);
 ParameterRecord parameter_record(const Fields& fields);
+/// The list `other_optima` of a file.
+std::vector<OtherOptimum> other_optima(const Fields& file, const Posterior& posterior);
 Posterior posterior_record(const Fields& fields);
 SparseMatrix lower_triangle_record(const Fields& fields, Index size);
 

@@ -76,6 +76,7 @@ export function countContents({rows = 60, groups = 3, inputs = [], moves = false
     data: {name: 'counts.csv', rows, dropped: 0, weights: null, total_weight: rows},
     outcome: {converged: true, message: 'converged: it is conjugate', bound: -100, passes: 1, seed: 1, restarts: 1},
     correction: null,
+    other_optima: [],
     warnings: [],
     check: null,
     level: 0.9,

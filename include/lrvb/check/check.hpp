@@ -27,9 +27,10 @@
 ///     not resolved   where it is not off, but z·se of either is above 0.1, so that these draws cannot tell;
 ///     ok             otherwise.
 ///
-/// What the check cannot see: modes that the proposal does not reach. What can be exchanged, such as the components of
-/// a mixture, keeps its labels: the posterior is cut to where no exchange of two brings a point nearer to the answer,
-/// in its sds.
+/// What the check cannot see: modes that the proposal does not reach. Of those that the fit knows
+/// (FitFile::other_optima) it says so: then no check is ok or reliable, and neither is a variable whose mean or sd,
+/// over all optima with their shares, is another. What can be exchanged, such as the components of a mixture, keeps its
+/// labels: the posterior is cut to where no exchange of two brings a point nearer to the answer, in its sds.
 namespace lrvb {
 
 struct CheckOptions {
@@ -76,7 +77,8 @@ LRVB_EXPORT Check check_posterior(const Model& model, const Optimum& optimum, co
                                   const Functionals& statistics, const CheckOptions& options = {});
 
 /// The fit with the checked means and covariances in place of its own, marked so. Variational parameters, mean-field
-/// covariances and sensitivities stay. Throws std::invalid_argument where the check's draws are not reliable.
+/// covariances and sensitivities stay. Throws std::invalid_argument where the check's draws are not reliable, and where
+/// another optimum shares the posterior.
 LRVB_EXPORT FitFile corrected(const FitFile& fit, const Check& check);
 
 /// What 'lrvb check FIT DATA --format json' printed of this fit, read back. Throws std::runtime_error for what is no

@@ -36,6 +36,9 @@ namespace detail {
 class Curvature;
 }
 
+/// Optima whose bounds are within so many nats of the best share the posterior with it: e^−10 is 1 in 20,000.
+constexpr double kOtherOptimum = 10.0;
+
 enum class Termination {
     converged,        ///< the step is below the tolerance, at a strict local maximum of the bound
     iteration_limit,  ///< max_iterations were spent
@@ -109,6 +112,10 @@ struct LRVB_EXPORT Optimum {
     /// The bound that each start ended at, in order, and how it ended.
     std::vector<double> restart_bounds;
     std::vector<Termination> restart_terminations;
+    /// Optima at other places that share the posterior with this one: of the other starts that converged within
+    /// kOtherOptimum nats of it, one for each place (labels aside), the best first. States and bounds; their curvature
+    /// may be missing.
+    std::vector<Optimum> others;
     /// The factorisation at the optimum, where it converged: the response needs no other.
     std::shared_ptr<const detail::Curvature> curvature;
     /// Of the model that it is the optimum of.

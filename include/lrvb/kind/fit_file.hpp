@@ -3,6 +3,7 @@
 #include <lrvb/data/dataset.hpp>
 #include <lrvb/export.hpp>
 #include <lrvb/posterior/check_result.hpp>
+#include <lrvb/posterior/other_optimum.hpp>
 #include <lrvb/posterior/posterior.hpp>
 
 #include <cstdint>
@@ -58,7 +59,7 @@ struct ParameterRecord {
 
 struct LRVB_EXPORT FitFile {
     static constexpr int kMajorVersion = 1;
-    static constexpr int kMinorVersion = 2;
+    static constexpr int kMinorVersion = 3;
 
     std::string program;  // the version of lrvb that wrote it
     /// What its kind of model keeps: <lrvb/kind/kind.hpp>.
@@ -69,6 +70,8 @@ struct LRVB_EXPORT FitFile {
     std::vector<std::string> warnings;
     std::vector<ParameterRecord> parameters;
     Posterior posterior;
+    /// Optima that share the posterior with this one, the best first: its numbers speak of its own share alone.
+    std::vector<OtherOptimum> other_optima;
     /// ∇²L at the optimum, its lower triangle over the stacked statistics: kept where the posterior's covariances are
     /// not matrices, since these, and the parameters, are all that answers them.
     std::optional<SparseMatrix> hessian;

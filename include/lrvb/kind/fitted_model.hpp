@@ -4,6 +4,7 @@
 #include <lrvb/model/row_model.hpp>
 #include <lrvb/response/linear_response.hpp>
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -100,6 +101,9 @@ class LRVB_EXPORT FittedModel {
     /// The posterior of the file; where its covariances are not matrices the file gets the Hessian that answers them,
     /// and ModelRecord::statistics says what they are of.
     void set_posterior(Posterior posterior);
+    /// Once the posterior is there: the optima that share it with this one, by the posterior of each, and a warning.
+    /// Left out are those that differ, labels aside, by no more than a posterior sd in anything that is reported.
+    void set_other_optima(const std::function<Posterior(const Optimum&)>& posterior_at);
     /// A fit of a changed model that begins at this optimum. Throws std::runtime_error where it does not converge.
     Optimum refitted(const Model& changed, bool from_optimum = true) const;
 

@@ -24,7 +24,8 @@ LRVB_EXPORT std::optional<CheckMethod> check_method(std::string_view word);
 enum class CheckVerdict {
     ok,        ///< nothing is off, and the draws can tell
     off,       ///< a variable is off
-    doubtful,  ///< the draws are not reliable, or too few to tell of every variable
+    doubtful,  ///< the draws are not reliable, or too few to tell of every variable, or other optima share the
+               ///< posterior
     unchecked  ///< the draws are of no use
 };
 
@@ -43,7 +44,8 @@ struct CheckedVariable {
     double shift_se = 0.0;  // 0 where the variable is fixed
     double ratio_se = 0.0;  // NaN where the variable is fixed
     /// "ok", "sd off by -15%" (the answer's is too small), "mean off by +0.30 sd" (too large), both with a comma,
-    /// "not resolved: ±0.31 sd" or "not resolved: sd ±15%" (z standard errors), "fixed", or "not checked".
+    /// "not resolved: ±0.31 sd" or "not resolved: sd ±15%" (z standard errors), "fixed", or "not checked"; and, where
+    /// optima share the posterior, "another optimum: -19.95", its mean there.
     std::string verdict;
 };
 

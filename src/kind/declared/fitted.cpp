@@ -27,6 +27,7 @@ class FittedDeclared final : public FittedModel {
         : FittedModel(std::move(fit_file), {}, 1), model_(std::move(model)) {
         set_optimum(std::move(optimum));
         set_posterior(declared_posterior(*model_, this->optimum()));
+        set_other_optima([this](const Optimum& other) { return declared_posterior(*model_, other); });
     }
 
     FittedDeclared(FitFile fit_file, std::shared_ptr<const MultilinearModel> model, int threads)

@@ -1,5 +1,7 @@
 #include "base/validate.hpp"
 #include "fit/entropy.hpp"
+#include "fit/places.hpp"
+#include "kind/mixture/optima.hpp"
 #include "kind/mixture/pass.hpp"
 
 #include <lrvb/data/table.hpp>
@@ -25,6 +27,8 @@ constexpr Index kReadRows = 16384;         // at once
 constexpr std::size_t kFinalists = 4;      // that are fitted
 constexpr double kSameBound = 1e-2;        // bounds of one optimum, fitted that loosely
 constexpr double kSmallGain = 1e-2;        // of a sweep that ends a start's round
+constexpr double kOnTheWay = 20.0;         // nats below the best of a start that may yet end within kOtherOptimum
+constexpr double kOnTheWaySds = 3.0;       // from a place that a start is on its way to
 constexpr double kSampleTolerance = 1e-2;  // of a fit that is only a start for the next
 
 std::vector<Index> sample_sizes(Index rows, Index first) {
@@ -97,6 +101,7 @@ class MixtureFitter {
             const MixtureModel sample = sample_model(std::move(samples[s]));
             if (s == 0) {
                 best_ = tournament(sample);
+                found_ = detail::rivals(sample, best_.state, std::move(found_));
                 continue;
             }
             FitOptions options = quick("sample", sample, 0);
@@ -105,13 +110,14 @@ class MixtureFitter {
             Optimum optimum = fit(sample, options);
             best_.state = start_after(optimum);
             best_.bound = optimum.bound;
+            found_ = detail::rivals(sample, best_.state, fitted_again(sample, options));
         }
         if (cancelled_) {
             give_up();
         } else {
             finish();
         }
-        result_.passes = model_->passes() - result_.start_passes;
+        result_.passes = model_->passes() - result_.start_passes - result_.other_passes;
         return std::move(result_);
     }
 
@@ -184,6 +190,7 @@ class MixtureFitter {
     // best bound wins.
     Entrant tournament(const MixtureModel& model) {
         std::vector<Entrant> entrants;
+        std::vector<Entrant> left;  // that are out of the race
         const bool has_rounds = static_cast<std::size_t>(options_.restarts) > kFinalists;
         for (int r = 0; r < options_.restarts && !cancelled_; ++r) {
             Random random(options_.seed, static_cast<std::uint64_t>(r));
@@ -195,7 +202,10 @@ class MixtureFitter {
             for (const Entrant& entrant : entrants) result_.start_bounds[entrant.number] = entrant.bound;
             std::stable_sort(entrants.begin(), entrants.end(),
                              [](const Entrant& a, const Entrant& b) { return a.bound > b.bound; });
-            entrants.resize(std::min(count, entrants.size()), entrants.front());
+            while (entrants.size() > count) {
+                left.push_back(std::move(entrants.back()));
+                entrants.pop_back();
+            }
         };
         for (int sweeps = 2 * kFirstRound; entrants.size() > kFinalists; sweeps *= 2) {
             keep_best(std::max(kFinalists, (entrants.size() + 1) / 2));
@@ -207,6 +217,7 @@ class MixtureFitter {
             FitOptions options = quick("tournament", model, static_cast<int>(entrant.number));
             options.initial = std::move(entrant.state);
             Optimum optimum = fit(model, options);
+            if (optimum.converged()) found_.push_back(optimum);
             entrant.state = start_after(optimum);
             const bool counts = optimum.converged() || !std::isfinite(entrant.bound);
             entrant.bound = counts ? optimum.bound : std::min(optimum.bound, entrant.bound);
@@ -218,7 +229,43 @@ class MixtureFitter {
             const bool at_best = entrant.converged && entrant.bound >= entrants.front().bound - kSameBound;
             if (at_best) ++result_.finalists_at_best;
         }
+        look_elsewhere(model, entrants.front(), std::move(left));
         return entrants.front();
+    }
+
+    // Starts that were on their way to another optimum may all have lost to those that were on their way to the best,
+    // though it is as good; on a sample they do, by chance. The best of each place is fitted.
+    void look_elsewhere(const MixtureModel& model, const Entrant& best, std::vector<Entrant> left) {
+        std::stable_sort(left.begin(), left.end(),
+                         [](const Entrant& a, const Entrant& b) { return a.bound > b.bound; });
+        const bool is_sample = &model != model_.get();
+        std::size_t looks = 0;
+        for (Entrant& entrant : left) {
+            if (cancelled_ || looks == detail::kMostRivals || !std::isfinite(entrant.bound)) return;
+            if (!is_sample && entrant.bound < best.bound - kOnTheWay) return;
+            const auto is_there = [&](const Optimum& known) {
+                return detail::same_place(model, known.state, entrant.state, kOnTheWaySds);
+            };
+            if (std::any_of(found_.begin(), found_.end(), is_there)) continue;
+            ++looks;
+            if (is_sample && detail::is_ruled_out(model, best.state, entrant.state)) continue;
+            FitOptions options = quick("tournament", model, static_cast<int>(entrant.number));
+            options.initial = std::move(entrant.state);
+            Optimum optimum = fit(model, options);
+            if (optimum.converged()) found_.push_back(std::move(optimum));
+        }
+    }
+
+    // The other optima, fitted on other rows from where they stand.
+    std::vector<Optimum> fitted_again(const MixtureModel& model, FitOptions options) const {
+        std::vector<Optimum> result;
+        for (const Optimum& one : found_) {
+            if (cancelled_) break;
+            options.initial = start_after(one);
+            Optimum optimum = fit(model, options);
+            if (optimum.converged()) result.push_back(std::move(optimum));
+        }
+        return result;
     }
 
     State clamped(const MixtureModel& model, State state) const {
@@ -274,16 +321,37 @@ class MixtureFitter {
         FitOptions options;
         options.tolerance = options_.tolerance;
         options.max_iterations = options_.max_iterations;
-        options.initial = model_->ordered(best_.state);
         options.first_sweeps = 0;
         options.progress = progress_of({}, *model_, 0);
-        result_.optimum = fit(*model_, options);
-        // Components that passed each other on the way change places, and one more look makes the optimum theirs.
-        const State ordered = model_->ordered(result_.optimum.state);
-        if (result_.optimum.converged() && ordered.mean != result_.optimum.state.mean) {
-            options.initial = ordered;
-            result_.optimum = fit(*model_, options);
+        result_.optimum = fitted_in_order(best_.state, options);
+        if (!result_.optimum.converged()) return;
+        const Index before = model_->passes();
+        // Bounds on a sample are not those on all rows; loose fits of all rows are near enough to be judged.
+        const double within = result_.start_passes > 0 ? kOtherOptimum + kSameBound : kInfinity;
+        found_ = detail::other_places(*model_, result_.optimum, std::move(found_), within, detail::kMostRivals);
+        std::vector<Optimum> found;
+        for (const Optimum& one : found_) {
+            if (cancelled_) break;
+            Optimum other = fitted_in_order(start_after(one), options);
+            if (!other.converged()) continue;
+            // On all rows it may be the better one after all.
+            if (other.bound > result_.optimum.bound + kSameBound) std::swap(other, result_.optimum);
+            found.push_back(std::move(other));
         }
+        result_.optimum.others = detail::other_places(*model_, result_.optimum, std::move(found));
+        result_.other_passes = model_->passes() - before;
+    }
+
+    Optimum fitted_in_order(const State& state, FitOptions options) const {
+        options.initial = model_->ordered(state);
+        Optimum optimum = fit(*model_, options);
+        // Components that passed each other on the way change places, and one more look makes the optimum theirs.
+        const State ordered = model_->ordered(optimum.state);
+        if (optimum.converged() && ordered.mean != optimum.state.mean) {
+            options.initial = ordered;
+            optimum = fit(*model_, options);
+        }
+        return optimum;
     }
 
     // Cancelled before the fit of all rows began: the best state so far.
@@ -305,6 +373,7 @@ class MixtureFitter {
     MixtureFitOptions options_;
     std::shared_ptr<MixtureModel> model_;
     Entrant best_;
+    std::vector<Optimum> found_;  // optima of the tournament; of a larger sample, those beside the best
     bool cancelled_ = false;
     MixtureFit result_;
 };

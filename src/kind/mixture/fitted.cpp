@@ -98,6 +98,12 @@ FittedMixture::FittedMixture(FitFile fit_file, DataRows data, const MixtureFit& 
       model_(fit.model) {
     set_optimum(fit.optimum);
     file().posterior = mixture_posterior(fit);
+    set_other_optima([&](const Optimum& other) {
+        MixtureFit there;
+        there.model = fit.model;
+        there.optimum = other;
+        return mixture_posterior(there);
+    });
 }
 
 FittedMixture::FittedMixture(FitFile fit_file, DataRows data, int threads)

@@ -5,6 +5,7 @@ import {influence} from './influence.js';
 import {kindOf, pictureOf} from './kinds.js';
 import {MoveIt} from './move.js';
 import {harmless} from './names.js';
+import {optimaTable} from './optima.js';
 import {parameters} from './parameters.js';
 import {Posterior} from './posterior.js';
 import {heading} from './verdict.js';
@@ -38,6 +39,7 @@ function moveRow(n) {
 }
 
 const SECTIONS = [
+  contents.other_optima.length > 0 && ['optima', 'Other optima', () => optimaTable(contents)],
   ['data', kind.dataTitle, () => pictureOf(kind, {prefix: 'data'})?.element ?? note(contents.response ? withoutData : withoutRows)],
   ['parameters', 'The parameters', () => parameters(contents)],
   contents.response &&

@@ -1,5 +1,6 @@
 import {element} from './dom.js';
 import {fixed, grouped, plural, sentence, significant} from './numbers.js';
+import {optimaHeadline} from './optima.js';
 
 /** The top of the page: what was fitted, to what, did it converge, can it be trusted. */
 export function heading(contents, kind) {
@@ -46,7 +47,7 @@ function sourceOf(data) {
 }
 
 /** In plain words: one headline, and what it rests on. */
-function verdictOf({outcome, check, warnings, correction}) {
+function verdictOf({outcome, check, warnings, correction, other_optima: others}) {
   if (!outcome.converged) {
     return {
       level: 'bad',
@@ -61,7 +62,7 @@ function verdictOf({outcome, check, warnings, correction}) {
     const [level, headline] = HEADLINES[check.verdict] ?? ['careful', `The check says: ${check.verdict}.`];
     return {
       level: level === 'good' ? careful(level) : level,
-      headline,
+      headline: optimaHeadline(others) ?? headline,
       sentences: [sentence(check.message), comparedWith(check), converged],
     };
   }
@@ -78,9 +79,10 @@ function verdictOf({outcome, check, warnings, correction}) {
   return {
     level: careful('plain'),
     headline:
-      warnings.length > 0
+      optimaHeadline(others) ??
+      (warnings.length > 0
         ? 'Read the warnings before you use these numbers.'
-        : 'Converged, but not compared with the exact posterior.',
+        : 'Converged, but not compared with the exact posterior.'),
     sentences: [converged, check ? sentence(check.message) : 'lrvb check compares it with draws of the exact posterior.'],
   };
 }

@@ -48,6 +48,8 @@ struct MixtureFit {
     /// Those before it: of the tournament, where the data are too small to be sampled. (Besides, all rows are read once
     /// for centre and scale, and once to draw samples.)
     Index start_passes = 0;
+    /// Those after it: of fits at the other optima that the tournament found, `optimum.others`, three of them at most.
+    Index other_passes = 0;
     /// The bound on the first sample that each start of the tournament had when it left it.
     std::vector<double> start_bounds;
     /// Starts that were fitted to the end, and how many of them reached the best bound among them: where few did, more
