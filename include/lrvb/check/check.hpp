@@ -51,6 +51,13 @@ struct LRVB_EXPORT Check : CheckResult {
 
     /// Of importance sampling.
     int rounds = 0;
+    /// Of its proposal: more than one where chains found what a single Student t did not cover.
+    int parts = 0;
+    /// Where draws do not go, in words; empty where chains found no such place.
+    std::string unseen;
+    /// k̂ of weights times squared distances from the mean, for every variable: whether few draws make up its variance.
+    /// −∞ where the variable is fixed.
+    std::vector<double> variance_k_hat;
     /// Of Metropolis–Hastings.
     bool random_walk = false;
     int chains = 0;
