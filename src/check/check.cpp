@@ -29,9 +29,13 @@ constexpr double kSdError = 0.07;  // largest standard error of an sd that is re
 
 // Where the smallest component has fewer rows, it may lose them all, which only chains can tell.
 constexpr double kFewRows = 20.0;
-constexpr int kTurns = 4;                // of exploring
+constexpr int kTurns = 4;  // of exploring
+// The share of a variance that one draw at an uncovered place would make up: at first, and once there are parts.
+constexpr double kFirstLimit = 0.005;
+constexpr double kLimit = 0.02;
 constexpr double kFewUncovered = 0.002;  // of the points of the chains: as good as none
 constexpr Index kMostParts = 12;
+constexpr Index kMostPoints = 1500;  // that parts are fitted to
 
 // What a check is made of.
 struct Target {
@@ -69,7 +73,7 @@ void explore(const Target& target, const ImportanceOptions& options, ImportanceS
     }
     int stream = options.rounds;
     for (int turn = 0; turn < kTurns; ++turn) {
-        const detail::Explored explored = explorer.explore(sample, options.dof, turn);
+        const detail::Explored explored = explorer.explore(sample, options.dof, turn == 0 ? kFirstLimit : kLimit, turn);
         const double share = static_cast<double>(explored.uncovered.size()) /
                              static_cast<double>(std::max<Index>(explored.points.cols(), 1));
         check.unseen.clear();
@@ -81,9 +85,11 @@ void explore(const Target& target, const ImportanceOptions& options, ImportanceS
                 fmt::format("Gibbs chains from the draws leave them, as {} shows", name_at(target, explored.drifting));
         }
         if (share <= kFewUncovered || turn + 1 == kTurns) return;
-        Matrix points(explored.points.rows(), static_cast<Index>(explored.uncovered.size()));
+        const Index count = static_cast<Index>(explored.uncovered.size());
+        Matrix points(explored.points.rows(), std::min(count, kMostPoints));
         for (Index i = 0; i < points.cols(); ++i) {
-            points.col(i) = explored.points.col(explored.uncovered[static_cast<std::size_t>(i)]);
+            const Index at = i * count / points.cols();
+            points.col(i) = explored.points.col(explored.uncovered[static_cast<std::size_t>(at)]);
         }
         Random random(options.seed, static_cast<std::uint64_t>(turn));
         std::vector<ProposalPart> proposal = std::move(sample.proposal);

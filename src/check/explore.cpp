@@ -18,7 +18,6 @@ constexpr Index kMostChains = 120;
 constexpr Index kFewestChains = 12;
 constexpr Index kThinning = 4;
 constexpr Index kFewestKept = 6;
-constexpr double kUncovered = 0.005;
 constexpr double kEmpty = -700.0;   // the log weight of a component without rows
 constexpr Index kHeld = 8;          // sweeps for the others to follow a precision that was moved
 constexpr double kStride = 1.25;    // between places that a log precision is moved to
@@ -99,7 +98,7 @@ std::vector<Explorer::Start> Explorer::starts(const ImportanceSample& sample, Ra
             const double largest = log_weights.maxCoeff();
             log_weights.array() -= largest + std::log((log_weights.array() - largest).exp().sum());
             layout.segment(start.statistics, *exchangeable.weights) = log_weights;
-        } else if (c % 3 == 2 && !precisions_.empty()) {
+        } else if (c % 3 != 0 && !precisions_.empty()) {
             start.moved = precisions_[static_cast<std::size_t>(moved) % precisions_.size()];
             const Index count = moved++ / static_cast<Index>(precisions_.size());
             const double side = count % 2 == 0 ? 1.0 : -1.0;
@@ -137,7 +136,7 @@ Matrix Explorer::run(const Start& start, Random& random) const {
     return points.leftCols(count);
 }
 
-Explored Explorer::explore(const ImportanceSample& sample, double dof, int turn) const {
+Explored Explorer::explore(const ImportanceSample& sample, double dof, double limit, int turn) const {
     const std::uint64_t first = kChainStreams * static_cast<std::uint64_t>(turn + 1);
     Random random(seed_, first);
     const std::vector<Start> all = starts(sample, random);
@@ -172,12 +171,12 @@ Explored Explorer::explore(const ImportanceSample& sample, double dof, int turn)
             z.row(v).setZero();  // held
         }
     }
-    const double limit = std::log(kUncovered * static_cast<double>(sample.points.cols())) + sample.log_integral;
+    const double log_limit = std::log(limit * static_cast<double>(sample.points.cols())) + sample.log_integral;
     std::vector<Index> blamed(static_cast<std::size_t>(z.rows()), 0);
     for (Index i = 0; i < count; ++i) {
         Index variable = 0;
         const double distance = z.rows() > 0 ? z.col(i).cwiseAbs().maxCoeff(&variable) : 0.0;
-        if (!std::isfinite(distance) || !(log_ratio[i] + 2.0 * std::log(std::max(1.0, distance)) > limit)) continue;
+        if (!std::isfinite(distance) || !(log_ratio[i] + 2.0 * std::log(std::max(1.0, distance)) > log_limit)) continue;
         explored.uncovered.push_back(i);
         if (z.rows() > 0) ++blamed[static_cast<std::size_t>(variable)];
     }

@@ -16,13 +16,13 @@
 /// Gibbs chains leave from three kinds of places: from draws, taken as their weights say; from these with components
 /// emptied (their weights nearly zero, so that they fall back to their prior); and from these with a precision moved
 /// far along its logarithm. A point θ of a chain is *uncovered* where a single one of the S draws, had it fallen there,
-/// would have made up more than one part in 200 of the posterior, or of the variance of a reported variable:
+/// would have made up more than a small share of the posterior, or of the variance of a reported variable:
 ///
-///     p(θ)/(Z g(θ)) · max(1, z(θ)²)/S > 0.005,
+///     p(θ)/(Z g(θ)) · max(1, z(θ)²)/S > limit,
 ///
 /// p the joint density, Z its integral as the draws say, g the proposal's density, and z the variable's distance from
-/// its mean in its sds. A region without such points that holds a share h of the variance is expected to get 200h draws
-/// or more, so the draws themselves can tell. For this it does not matter how the chains mix.
+/// its mean in its sds. A region without such points that holds a share h of the variance is expected to get h/limit
+/// draws or more, so the draws themselves can tell. For this it does not matter how the chains mix.
 ///
 /// Where there are uncovered points, a part of the proposal is fitted to them, and the draws are made again.
 namespace lrvb::detail {

@@ -34,6 +34,7 @@ class Parts {
 
     const detail::StudentProposal& operator[](Index part) const { return students_[static_cast<std::size_t>(part)]; }
     Index size() const { return log_shares_.size(); }
+    double log_share(Index part) const { return log_shares_[part]; }
 
     // log s_j t_j(point) of each part.
     Vector log_terms(const VectorView& point) const {
@@ -123,16 +124,20 @@ std::vector<ProposalPart> adapted(const ImportanceSample& sample, double dof) {
     const double dimension = static_cast<double>(sample.points.rows());
     const Vector weights = sample.log_weights.array().exp();
     const NormalApproximation all = weighted_moments(sample.points, sample.log_weights);
-    Matrix memberships(draws, size);  // weight times the probability that the draw is this part's
-    Matrix stretched(draws, size);    // times the precision that the part's Student t has there
+    Matrix memberships = Matrix::Zero(draws, size);  // weight times the probability that the draw is this part's
+    Matrix stretched = memberships;                  // times the precision that the part's Student t has there
     for (Index i = 0; i < draws; ++i) {
-        const Vector terms = parts.log_terms(sample.points.col(i));
-        memberships.row(i) = (terms.array() - terms.maxCoeff()).exp();
-        memberships.row(i) *= weights[i] > 0.0 ? weights[i] / memberships.row(i).sum() : 0.0;
+        if (!(weights[i] > 0.0)) continue;
+        Vector distances(size);
+        Vector terms(size);
         for (Index j = 0; j < size; ++j) {
-            const double distance = parts[j].squared_distance(sample.points.col(i));
-            stretched(i, j) = memberships(i, j) * (dof + dimension) / (dof + distance);
+            distances[j] = parts[j].squared_distance(sample.points.col(i));
+            terms[j] = parts.log_share(j) + parts[j].log_density_at(distances[j]);
         }
+        const Vector own = (terms.array() - terms.maxCoeff()).exp();
+        memberships.row(i) = weights[i] / own.sum() * own;
+        stretched.row(i) =
+            memberships.row(i).transpose().cwiseProduct(((dof + dimension) / (dof + distances.array())).matrix());
     }
     const Matrix centred = sample.points.colwise() - all.mean;
     const Vector variance = all.covariance.diagonal();

@@ -12,8 +12,8 @@ namespace lrvb::detail {
 namespace {
 
 constexpr double kPointsACoordinate = 4.0;  // that a part of its own takes
-constexpr int kSteps = 20;
-constexpr double kFloor = 1e-3;  // of a part's variance in a coordinate, in that of all points
+constexpr int kSteps = 8;
+constexpr double kFloor = 1e-10;  // of a part's variance in a coordinate, in that of all points
 
 // Distances count in the sds of all points.
 Vector spreads(const Matrix& points) {
@@ -51,16 +51,17 @@ std::vector<ProposalPart> maximised(const Matrix& points, const Vector& variance
     std::vector<ProposalPart> parts;
     for (Index j = 0; j < memberships.cols(); ++j) {
         const double size = memberships.col(j).sum();
-        if (size < 2.0) continue;
+        if (size < 2.0 || (size < dimension && memberships.cols() > 1)) continue;
         ProposalPart part;
         part.share = size;
         part.scale.mean = points * pull.col(j) / pull.col(j).sum();
         const Matrix about = points.colwise() - part.scale.mean;
-        Matrix scale = about * (pull.col(j) / size).asDiagonal() * about.transpose();
-        scale.diagonal() = scale.diagonal().cwiseMax(kFloor * variance);
-        const double trusted = size / (size + 2.0 * dimension);
-        part.scale.covariance = trusted * scale;
-        part.scale.covariance.diagonal() = scale.diagonal();
+        // Few points make a scale too small; and none may be singular.
+        part.scale.covariance =
+            (1.0 + 2.0 * dimension / size) * about * (pull.col(j) / size).asDiagonal() * about.transpose();
+        const Vector own = part.scale.covariance.diagonal();
+        part.scale.covariance.diagonal() += kFloor * variance;
+        if (size < kPointsACoordinate * dimension) part.scale.covariance.diagonal() += 0.3 * own;
         parts.push_back(std::move(part));
     }
     double sum = 0.0;
@@ -77,7 +78,7 @@ std::vector<ProposalPart> parts_at(const Matrix& points, Index most, double dof,
     const Index affordable = static_cast<Index>(static_cast<double>(points.cols()) / (kPointsACoordinate * dimension));
     const Matrix first = first_memberships(points, variance, std::clamp<Index>(affordable, 1, most), random);
     std::vector<ProposalPart> parts = maximised(points, variance, first, first);
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < kSteps && !parts.empty(); ++step) {
         const Index size = static_cast<Index>(parts.size());
         Matrix memberships(points.cols(), size);
         Matrix pull(points.cols(), size);
@@ -85,8 +86,9 @@ std::vector<ProposalPart> parts_at(const Matrix& points, Index most, double dof,
             const ProposalPart& part = parts[static_cast<std::size_t>(j)];
             const StudentProposal student(part.scale, dof);
             for (Index i = 0; i < points.cols(); ++i) {
-                memberships(i, j) = std::log(part.share) + student.log_density(points.col(i));
-                pull(i, j) = (dof + dimension) / (dof + student.squared_distance(points.col(i)));
+                const double distance = student.squared_distance(points.col(i));
+                memberships(i, j) = std::log(part.share) + student.log_density_at(distance);
+                pull(i, j) = (dof + dimension) / (dof + distance);
             }
         }
         for (Index i = 0; i < points.cols(); ++i) {

@@ -4,7 +4,7 @@
 #include <lrvb/sample/importance.hpp>
 
 /// A proposal from points: a mixture of Student t's fitted to them by the EM algorithm, begun at k-means++ centres.
-/// Scales of clusters with few points are drawn towards diagonal ones.
+/// Scales of parts with few points are taken larger.
 namespace lrvb::detail {
 
 /// At most `most` parts, fewer where there are few points for each; shares add up to one. One point a column, two or
