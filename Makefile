@@ -1,6 +1,6 @@
 # Thin targets over scripts/setup (Debian packages) and the CMake presets.
 
-.PHONY: demo test install uninstall deb bench picture screenshots reproduce asan fuzz tidy format format-check clean setup
+.PHONY: demo test install uninstall deb bench checks picture screenshots reproduce asan fuzz tidy format format-check clean setup
 .DEFAULT_GOAL := demo
 
 setup:
@@ -58,6 +58,11 @@ bench: build/release/build.ninja
 	@build/release/bench/scale
 	@build/release/bench/mixture
 	@build/release/bench/leverage
+
+# "Can be relied on", put to the test: exact means and sds against an independent Gibbs sampler.
+checks: build/release/build.ninja
+	@cmake --build --parallel $(shell nproc) --preset release --target checks
+	@build/release/bench/checks
 
 asan: build/asan/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset asan

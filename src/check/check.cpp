@@ -1,6 +1,8 @@
 #include "base/validate.hpp"
+#include "check/explore.hpp"
 #include "check/labels.hpp"
 #include "family/special.hpp"
+#include "sample/parts.hpp"
 
 #include <lrvb/check/check.hpp>
 #include <lrvb/sample/diagnostics.hpp>
@@ -23,17 +25,98 @@ constexpr double kLargestKHat = 1.0;
 constexpr double kReliableRHat = 1.05;
 constexpr double kDoubtfulRHat = 1.1;
 constexpr double kManyExchanged = 0.01;
+constexpr double kSdError = 0.07;  // largest standard error of an sd that is relied on, as a share of it
+
+// Where the smallest component has fewer rows, it may lose them all, which only chains can tell.
+constexpr double kFewRows = 20.0;
+constexpr int kTurns = 4;  // of exploring
+// The share of a variance that one draw at an uncovered place would make up: at first, and once there are parts.
+constexpr double kFirstLimit = 0.005;
+constexpr double kLimit = 0.02;
+constexpr double kFewUncovered = 0.002;  // of the points of the chains: as good as none
+constexpr Index kMostParts = 12;
+constexpr Index kMostPoints = 1500;  // that parts are fitted to
+
+// What a check is made of.
+struct Target {
+    const Model& model;
+    const Optimum& optimum;
+    const ModelDensity& density;
+    const detail::LabelledDensity& labelled;
+    const NormalApproximation& approximation;
+    detail::ValuesAt values_at;
+    const Posterior& posterior;
+};
+
+// Among components that can lose their rows the fewest that one has, as its weight says; +∞ where there are none.
+double fewest_rows(const Target& target) {
+    const std::optional<Index> weights = target.model.exchangeable().weights;
+    if (!weights || target.optimum.state.clamped[static_cast<std::size_t>(*weights)]) {
+        return std::numeric_limits<double>::infinity();
+    }
+    return target.model.layout().segment(target.optimum.state.natural, *weights).minCoeff() + 1.0;
+}
+
+std::string name_at(const Target& target, Index variable) {
+    return target.posterior.variables[static_cast<std::size_t>(variable)].name;
+}
+
+// Adds parts to the proposal, where chains find places that it does not cover, until they find none.
+void explore(const Target& target, const ImportanceOptions& options, ImportanceSample& sample, Check& check) {
+    const detail::Explorer explorer(target.model, target.optimum.state, target.density, target.labelled,
+                                    target.values_at, options.seed, options.threads);
+    if (!explorer.can_explore()) {
+        if (fewest_rows(target) < kFewRows) {
+            check.unseen = "a component has few rows, and chains that could see it lose them need rows in memory";
+        }
+        return;
+    }
+    int stream = options.rounds;
+    for (int turn = 0; turn < kTurns; ++turn) {
+        const detail::Explored explored = explorer.explore(sample, options.dof, turn == 0 ? kFirstLimit : kLimit, turn);
+        const double share = static_cast<double>(explored.uncovered.size()) /
+                             static_cast<double>(std::max<Index>(explored.points.cols(), 1));
+        check.unseen.clear();
+        if (share > kFewUncovered) {
+            check.unseen =
+                fmt::format("Gibbs chains go where the draws do not, as {} shows", name_at(target, explored.variable));
+        } else if (explored.drifting >= 0) {
+            check.unseen =
+                fmt::format("Gibbs chains from the draws leave them, as {} shows", name_at(target, explored.drifting));
+        }
+        if (share <= kFewUncovered || turn + 1 == kTurns) return;
+        const Index count = static_cast<Index>(explored.uncovered.size());
+        Matrix points(explored.points.rows(), std::min(count, kMostPoints));
+        for (Index i = 0; i < points.cols(); ++i) {
+            const Index at = i * count / points.cols();
+            points.col(i) = explored.points.col(explored.uncovered[static_cast<std::size_t>(at)]);
+        }
+        Random random(options.seed, static_cast<std::uint64_t>(turn));
+        std::vector<ProposalPart> proposal = std::move(sample.proposal);
+        for (ProposalPart& part : proposal) part.share *= 0.5;
+        for (ProposalPart& part : detail::parts_at(points, kMostParts, options.dof, random)) {
+            part.share *= 0.5;
+            proposal.push_back(std::move(part));
+        }
+        ImportanceOptions more = options;
+        more.enough = 0.3;
+        sample = importance_sample(target.labelled, std::move(proposal), more, stream);
+        stream += more.rounds;
+    }
+}
 
 // Draws of the density, as a check keeps them; returns the points.
-Matrix draw_importance(const LogDensity& density, const NormalApproximation& approximation, int threads, Check& check) {
+Matrix draw_importance(const Target& target, int threads, Check& check) {
     ImportanceOptions options;
     options.draws = check.draws;
     options.seed = check.seed;
     options.threads = threads;
-    ImportanceSample sample = importance_sample(density, approximation, options);
+    ImportanceSample sample = importance_sample(target.labelled, target.approximation, options);
+    explore(target, options, sample, check);
     check.ess = sample.ess;
     check.k_hat = sample.k_hat;
     check.rounds = sample.rounds;
+    check.parts = static_cast<int>(sample.proposal.size());
     check.acceptance = check.r_hat = kNothing;
     check.log_density = std::move(sample.log_density);
     check.log_proposal = std::move(sample.log_proposal);
@@ -41,19 +124,19 @@ Matrix draw_importance(const LogDensity& density, const NormalApproximation& app
     return std::move(sample.points);
 }
 
-Matrix draw_metropolis(const ModelDensity& density, const LogDensity& labelled,
-                       const NormalApproximation& approximation, int threads, Check& check) {
+Matrix draw_metropolis(const Target& target, int threads, Check& check) {
     ModeOptions mode_options;
     mode_options.threads = threads;
-    Mode mode = find_mode(density, approximation, mode_options);
+    Mode mode = find_mode(target.density, target.approximation, mode_options);
     // Uphill there may be other labels.
-    if (labelled.evaluate(mode.point, 1)[0] == -std::numeric_limits<double>::infinity())
-        mode.point = approximation.mean;
+    if (target.labelled.evaluate(mode.point, 1)[0] == -std::numeric_limits<double>::infinity())
+        mode.point = target.approximation.mean;
     MetropolisOptions options;
     options.draws = check.draws;
     options.seed = check.seed;
     options.threads = threads;
-    MetropolisSample sample = metropolis_hastings(labelled, {mode.point, approximation.covariance}, options);
+    MetropolisSample sample =
+        metropolis_hastings(target.labelled, {mode.point, target.approximation.covariance}, options);
     check.draws = sample.points.cols();  // a multiple of the chains
     check.chains = sample.chains;
     check.ess = sample.ess;
@@ -80,6 +163,28 @@ std::string few_draws(const Check& check) {
                        check.ess, kCheckEss, more_draws(check, kCheckEss / check.ess));
 }
 
+// What k̂ of the weights does not see: places where no draw is, and variances that few draws make up. Empty where there
+// is no doubt.
+std::string doubt_of(const Check& check, double threshold) {
+    if (!check.unseen.empty()) {
+        return fmt::format("{}: the exact numbers are doubtful; take more draws, or a smaller model", check.unseen);
+    }
+    for (std::size_t v = 0; v < check.variables.size(); ++v) {
+        if (check.variance_k_hat[v] < threshold) continue;
+        return fmt::format(
+            "that of the variance of {} is {:.2f}: the exact numbers are doubtful; take more draws, or "
+            "Metropolis-Hastings",
+            check.variables[v].name, check.variance_k_hat[v]);
+    }
+    for (const CheckedVariable& variable : check.variables) {
+        const double error = variable.ratio_se / variable.ratio;
+        if (!(error > kSdError)) continue;
+        return fmt::format("the sd of {} is known to ±{:.0f}% alone: the exact numbers are doubtful; {}", variable.name,
+                           200.0 * error, more_draws(check, std::pow(error / kSdError, 2)));
+    }
+    return {};
+}
+
 // What the draws say of themselves.
 void judge_importance(Check& check) {
     const double threshold = pareto_threshold(check.draws);
@@ -95,6 +200,8 @@ void judge_importance(Check& check) {
             check.k_hat, threshold);
     } else if (check.ess < kCheckEss) {
         check.trust = fmt::format("k-hat {:.2f} is below {:.2f}, but {}", check.k_hat, threshold, few_draws(check));
+    } else if (const std::string doubt = doubt_of(check, threshold); !doubt.empty()) {
+        check.trust = fmt::format("k-hat {:.2f} is below {:.2f}, but {}", check.k_hat, threshold, doubt);
     } else {
         check.verdict = CheckVerdict::ok;
         check.reliable = true;
@@ -140,6 +247,7 @@ double chain_ess(const Eigen::ArrayXd& values, const Check& check) {
 
 CheckedVariable compared(const Posterior::Row& row, const Vector& values, const Eigen::ArrayXd& weights, Check& check) {
     CheckedVariable variable{row.name, row.mean, row.sd, values[0], 0.0, 0.0, kNothing, 0.0, kNothing, "fixed"};
+    check.variance_k_hat.push_back(-std::numeric_limits<double>::infinity());
     // Of what is held, draws differ by rounding at most.
     if ((row.sd == 0.0 && row.mean_field_sd == 0.0) || values.minCoeff() == values.maxCoeff()) return variable;
     // A value that overflowed where there is no density does not count.
@@ -148,6 +256,13 @@ CheckedVariable compared(const Posterior::Row& row, const Vector& values, const 
     const Eigen::ArrayXd centred = counted - variable.mean_exact;
     variable.sd_exact = std::sqrt((weights * centred.square()).sum());
     const Eigen::ArrayXd z = centred / variable.sd_exact;
+    if (check.chains == 0) {
+        Vector ratios = check.log_density - check.log_proposal + 2.0 * z.abs().log().matrix();
+        for (double& ratio : ratios) {
+            if (!(ratio < std::numeric_limits<double>::infinity())) ratio = -std::numeric_limits<double>::infinity();
+        }
+        check.variance_k_hat.back() = pareto_smooth(ratios).k_hat;
+    }
     const Eigen::ArrayXd spread = 0.5 * (z.square() - 1.0);  // of log sd
     variable.shift = (row.mean - variable.mean_exact) / variable.sd_exact;
     variable.ratio = row.sd / variable.sd_exact;
@@ -311,14 +426,17 @@ Check check_posterior(const Model& model, const Optimum& optimum, const Posterio
     check.draws = options.draws;
     check.seed = options.seed;
     const detail::LabelledDensity labelled(model, optimum.state, density, approximation);
-    const Matrix points = options.method == CheckMethod::importance
-                              ? draw_importance(labelled, approximation, options.threads, check)
-                              : draw_metropolis(density, labelled, approximation, options.threads, check);
-    check.exchanged = labelled.exchanged();
     const Functionals::Resolved resolved = statistics.resolve(model.layout());
-    Matrix values = resolved.weights.transpose() * density.statistics(points, options.threads);
-    values.colwise() += resolved.constants;
-    check.values = posterior.values_at(values);
+    const auto values_at = [&](const Matrix& points) {
+        Matrix values = resolved.weights.transpose() * density.statistics(points, options.threads);
+        values.colwise() += resolved.constants;
+        return posterior.values_at(values);
+    };
+    const Target target{model, optimum, density, labelled, approximation, values_at, posterior};
+    const Matrix points = options.method == CheckMethod::importance ? draw_importance(target, options.threads, check)
+                                                                    : draw_metropolis(target, options.threads, check);
+    check.exchanged = labelled.exchanged();
+    check.values = values_at(points);
     compare(posterior, check);
     return check;
 }

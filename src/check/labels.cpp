@@ -1,6 +1,7 @@
 #include "check/labels.hpp"
 
 #include <limits>
+#include <utility>
 
 namespace lrvb::detail {
 
@@ -60,6 +61,34 @@ bool LabelledDensity::is_exchanged(const VectorView& point) const {
         }
     }
     return false;
+}
+
+void LabelledDensity::exchange(Vector& point, std::size_t one, std::size_t other) const {
+    for (std::size_t i = 0; i < blocks_[one].size(); ++i) std::swap(point[blocks_[one][i]], point[blocks_[other][i]]);
+    if (ratios_.empty()) return;
+    const std::size_t last = ratios_.size();
+    Vector log_weights = Vector::Zero(static_cast<Index>(last) + 1);
+    for (std::size_t k = 0; k < last; ++k) log_weights[static_cast<Index>(k)] = point[ratios_[k]];
+    std::swap(log_weights[static_cast<Index>(one)], log_weights[static_cast<Index>(other)]);
+    for (std::size_t k = 0; k < last; ++k) {
+        point[ratios_[k]] = log_weights[static_cast<Index>(k)] - log_weights[static_cast<Index>(last)];
+    }
+}
+
+Vector LabelledDensity::relabelled(Vector point) const {
+    // Each exchange brings the point nearer, so that none comes back: but for rounding, which the limit is for.
+    bool exchanged = true;
+    for (int turn = 0; turn < 100 && exchanged; ++turn) {
+        exchanged = false;
+        for (std::size_t one = 0; one < blocks_.size(); ++one) {
+            for (std::size_t other = one + 1; other < blocks_.size(); ++other) {
+                if (!(gain(point, one, other) > 0.0)) continue;
+                exchange(point, one, other);
+                exchanged = true;
+            }
+        }
+    }
+    return point;
 }
 
 Vector LabelledDensity::evaluate(const Matrix& points, int threads) const {

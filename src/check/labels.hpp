@@ -19,11 +19,15 @@ class LRVB_EXPORT LabelledDensity final : public LogDensity {
     Index dimension() const override { return density_.dimension(); }
     Vector evaluate(const Matrix& points, int threads) const override;
 
+    /// The point with blocks exchanged until no exchange brings it nearer to the centre.
+    Vector relabelled(Vector point) const;
+
     /// The share of all points so far that were cut.
     double exchanged() const;
 
   private:
     bool is_exchanged(const VectorView& point) const;
+    void exchange(Vector& point, std::size_t one, std::size_t other) const;
     double gain(const VectorView& point, std::size_t one, std::size_t other) const;
 
     const ModelDensity& density_;

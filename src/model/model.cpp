@@ -20,4 +20,8 @@ Vector Model::log_joint(const Matrix& statistics, int threads) const {
     return values;
 }
 
+void Model::gibbs(Vector&, const std::vector<bool>&, Random&) const {
+    throw std::logic_error("this model has no Gibbs step: ask for its gibbs_work first");
+}
+
 }  // namespace lrvb

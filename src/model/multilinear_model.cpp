@@ -94,6 +94,24 @@ Expansion MultilinearModel::sweep(State& state) const {
     return entry;
 }
 
+void MultilinearModel::gibbs(Vector& statistics, const std::vector<bool>& clamped, Random& random) const {
+    detail::require_size("gibbs", "statistics", statistics.size(), layout_->size());
+    Vector natural;
+    for (Index j = 0; j < layout_->variable_count(); ++j) {
+        if (clamped[static_cast<std::size_t>(j)]) continue;
+        const VariableInfo& variable = (*layout_)[j];
+        natural.resize(variable.size);
+        form_->block_gradient(statistics, variable.offset, natural);
+        std::visit(
+            [&](const auto& family) {
+                const std::string error = family.domain_error(natural);
+                if (!error.empty()) throw ImproperConditional(variable.name, error);
+                statistics.segment(variable.offset, variable.size) = family.sample(natural, random);
+            },
+            variable.family);
+    }
+}
+
 // A note for the message where the terms of a natural parameter cancel to rounding.
 std::string MultilinearModel::cancellation(Index variable, const Vector& natural, const Vector& mean) const {
     const Vector magnitude = layout_->segment(form_->expand(mean, Order::gradient).gradient_magnitude, variable);

@@ -15,20 +15,75 @@ namespace {
 
 constexpr std::uint64_t kRoundStreams = std::uint64_t{1} << 40U;  // streams of one round
 // A round is good enough where k̂ is so low that sds, too, have small errors (they are averages of squares, whose tail
-// is twice as heavy), and where this share of the draws carries the weight.
+// is twice as heavy), and where enough of the draws carry the weight.
 constexpr double kComfortableKHat = 0.3;
-constexpr double kFewestDraws = 0.05;
+constexpr double kSmallestShare = 0.02;    // of a part, in what is shared out
+constexpr double kDrawsACoordinate = 5.0;  // that a refitted scale needs
+constexpr double kPartInflation = 1.2;
 constexpr double kInflation = 1.5;  // of the weighted covariance: what is not seen yet is further out
 
-ImportanceSample one_round(const LogDensity& density, const detail::StudentProposal& proposal,
-                           const ImportanceOptions& options, int round) {
+// The Student t's of a proposal.
+class Parts {
+  public:
+    Parts(const std::vector<ProposalPart>& proposal, double dof) : log_shares_(static_cast<Index>(proposal.size())) {
+        for (std::size_t j = 0; j < proposal.size(); ++j) {
+            students_.emplace_back(proposal[j].scale, dof);
+            log_shares_[static_cast<Index>(j)] = std::log(proposal[j].share);
+        }
+    }
+
+    const detail::StudentProposal& operator[](Index part) const { return students_[static_cast<std::size_t>(part)]; }
+    Index size() const { return log_shares_.size(); }
+    double log_share(Index part) const { return log_shares_[part]; }
+
+    // log s_j t_j(point) of each part.
+    Vector log_terms(const VectorView& point) const {
+        Vector terms = log_shares_;
+        for (Index j = 0; j < size(); ++j) terms[j] += (*this)[j].log_density(point);
+        return terms;
+    }
+    double log_density(const VectorView& point) const {
+        if (size() == 1) return students_[0].log_density(point);
+        const Vector terms = log_terms(point);
+        const double largest = terms.maxCoeff();
+        return largest + std::log((terms.array() - largest).exp().sum());
+    }
+
+  private:
+    std::vector<detail::StudentProposal> students_;
+    Vector log_shares_;
+};
+
+// How many draws each part makes: as its share says, and all of them together.
+std::vector<Index> part_of_draws(const std::vector<ProposalPart>& proposal, Index draws) {
+    std::vector<Index> parts;
+    double share = 0.0;
+    for (std::size_t j = 0; j < proposal.size(); ++j) {
+        share += proposal[j].share;
+        const Index end = j + 1 == proposal.size()
+                              ? draws
+                              : std::min(draws, static_cast<Index>(std::lround(share * static_cast<double>(draws))));
+        while (static_cast<Index>(parts.size()) < end) parts.push_back(static_cast<Index>(j));
+    }
+    return parts;
+}
+
+ImportanceSample one_round(const LogDensity& density, std::vector<ProposalPart> proposal,
+                           const ImportanceOptions& options, int stream) {
+    const std::vector<Index> part_of = part_of_draws(proposal, options.draws);
+    // Draws are weighted by what was drawn.
+    for (ProposalPart& part : proposal) part.share = 0.0;
+    for (const Index part : part_of) {
+        proposal[static_cast<std::size_t>(part)].share += 1.0 / static_cast<double>(options.draws);
+    }
+    const Parts parts(proposal, options.dof);
     ImportanceSample sample;
     sample.points.resize(density.dimension(), options.draws);
     sample.log_proposal.resize(options.draws);
     detail::in_parallel(options.threads, options.draws, [&](Index i) {
-        Random random(options.seed, static_cast<std::uint64_t>(round) * kRoundStreams + static_cast<std::uint64_t>(i));
-        sample.points.col(i) = proposal.draw(random);
-        sample.log_proposal[i] = proposal.log_density(sample.points.col(i));
+        Random random(options.seed, static_cast<std::uint64_t>(stream) * kRoundStreams + static_cast<std::uint64_t>(i));
+        sample.points.col(i) = parts[part_of[static_cast<std::size_t>(i)]].draw(random);
+        sample.log_proposal[i] = parts.log_density(sample.points.col(i));
     });
     sample.log_density = density.evaluate(sample.points, options.threads);
     constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -47,6 +102,7 @@ ImportanceSample one_round(const LogDensity& density, const detail::StudentPropo
     sample.log_weights = std::move(smoothed.log_weights);
     sample.k_hat = smoothed.k_hat;
     sample.ess = smoothed.ess;
+    sample.proposal = std::move(proposal);
     return sample;
 }
 
@@ -54,9 +110,58 @@ ImportanceSample one_round(const LogDensity& density, const detail::StudentPropo
 // towards the one before, doubled.
 NormalApproximation adapted(const ImportanceSample& sample, const NormalApproximation& before) {
     NormalApproximation moments = weighted_moments(sample.points, sample.log_weights);
-    const double trusted = sample.ess / (sample.ess + 5.0 * static_cast<double>(before.mean.size()));
+    const double trusted = sample.ess / (sample.ess + kDrawsACoordinate * static_cast<double>(before.mean.size()));
     moments.covariance = kInflation * trusted * moments.covariance + (1.0 - trusted) * 2.0 * before.covariance;
     return moments;
+}
+
+// A step of the EM algorithm for a mixture of Student t's on the weighted draws (Cappé, Douc, Guillin, Marin & Robert
+// 2008). A part that few draws are worth keeps more of the scale that it had, doubled.
+std::vector<ProposalPart> adapted(const ImportanceSample& sample, double dof) {
+    const Parts parts(sample.proposal, dof);
+    const Index size = parts.size();
+    const Index draws = sample.points.cols();
+    const double dimension = static_cast<double>(sample.points.rows());
+    const Vector weights = sample.log_weights.array().exp();
+    const NormalApproximation all = weighted_moments(sample.points, sample.log_weights);
+    Matrix memberships = Matrix::Zero(draws, size);  // weight times the probability that the draw is this part's
+    Matrix stretched = memberships;                  // times the precision that the part's Student t has there
+    for (Index i = 0; i < draws; ++i) {
+        if (!(weights[i] > 0.0)) continue;
+        Vector distances(size);
+        Vector terms(size);
+        for (Index j = 0; j < size; ++j) {
+            distances[j] = parts[j].squared_distance(sample.points.col(i));
+            terms[j] = parts.log_share(j) + parts[j].log_density_at(distances[j]);
+        }
+        const Vector own = (terms.array() - terms.maxCoeff()).exp();
+        memberships.row(i) = weights[i] / own.sum() * own;
+        stretched.row(i) =
+            memberships.row(i).transpose().cwiseProduct(((dof + dimension) / (dof + distances.array())).matrix());
+    }
+    const Matrix centred = sample.points.colwise() - all.mean;
+    const Vector variance = all.covariance.diagonal();
+    std::vector<ProposalPart> result = sample.proposal;
+    double sum = 0.0;
+    for (Index j = 0; j < size; ++j) {
+        ProposalPart& part = result[static_cast<std::size_t>(j)];
+        const Vector own = memberships.col(j);
+        const double mass = own.sum();
+        const double spread = (centred.cwiseAbs2() * own).cwiseQuotient(variance).maxCoeff();
+        part.share = std::max(mass + spread, kSmallestShare);
+        sum += part.share;
+        if (!(mass > 0.0)) continue;
+        const double ess = mass * mass / own.squaredNorm();
+        const double trusted = ess / (ess + kDrawsACoordinate * dimension);
+        const Vector pull = stretched.col(j);
+        const Vector location = sample.points * pull / pull.sum();
+        const Matrix about = sample.points.colwise() - location;
+        const Matrix scale = about * (pull / mass).asDiagonal() * about.transpose();
+        part.scale.covariance = kPartInflation * trusted * scale + (1.0 - trusted) * 2.0 * part.scale.covariance;
+        part.scale.mean = trusted * location + (1.0 - trusted) * part.scale.mean;
+    }
+    for (ProposalPart& part : result) part.share /= sum;
+    return result;
 }
 
 }  // namespace
@@ -74,25 +179,54 @@ NormalApproximation weighted_moments(const Matrix& points, const Vector& log_wei
     return moments;
 }
 
-ImportanceSample importance_sample(const LogDensity& density, const NormalApproximation& approximation,
-                                   const ImportanceOptions& options) {
+namespace {
+
+// `adapt` makes the proposal of the next round.
+template <class Adapt>
+ImportanceSample sample_in_rounds(const LogDensity& density, std::vector<ProposalPart> proposal,
+                                  const ImportanceOptions& options, int first_stream, Adapt adapt) {
     detail::require_at_least("importance_sample", "draws", options.draws, 100);
     detail::require_at_least("importance_sample", "rounds", options.rounds, 1);
     detail::require_at_least("importance_sample", "threads", options.threads, 1);
-    detail::require_size("importance_sample", "mean", approximation.mean.size(), density.dimension());
-    NormalApproximation current = approximation;
+    for (const ProposalPart& part : proposal) {
+        detail::require_size("importance_sample", "mean", part.scale.mean.size(), density.dimension());
+        detail::require_positive("importance_sample", "share", part.share);
+    }
     ImportanceSample best;
     for (int round = 0; round < options.rounds; ++round) {
-        ImportanceSample sample = one_round(density, detail::StudentProposal(current, options.dof), options, round);
+        ImportanceSample sample = one_round(density, proposal, options, first_stream + round);
         const bool good =
-            sample.k_hat < kComfortableKHat && sample.ess >= kFewestDraws * static_cast<double>(options.draws);
-        if (!good && round + 1 < options.rounds) current = adapted(sample, current);
+            sample.k_hat < kComfortableKHat && sample.ess >= options.enough * static_cast<double>(options.draws);
+        if (!good && round + 1 < options.rounds) proposal = adapt(sample);
         // Not simply the lowest k̂: draws that happened to miss a tail have it low, and sds too small.
         if (round == 0 || sample.reliable() || sample.k_hat < best.k_hat) best = std::move(sample);
         best.rounds = round + 1;
         if (good) break;
     }
     return best;
+}
+
+}  // namespace
+
+ImportanceSample importance_sample(const LogDensity& density, const NormalApproximation& approximation,
+                                   const ImportanceOptions& options) {
+    const auto adapt = [](const ImportanceSample& sample) {
+        return std::vector<ProposalPart>{{1.0, adapted(sample, sample.proposal.front().scale)}};
+    };
+    return sample_in_rounds(density, {{1.0, approximation}}, options, 0, adapt);
+}
+
+ImportanceSample importance_sample(const LogDensity& density, std::vector<ProposalPart> proposal,
+                                   const ImportanceOptions& options, int first_stream) {
+    const auto adapt = [&](const ImportanceSample& sample) { return adapted(sample, options.dof); };
+    return sample_in_rounds(density, std::move(proposal), options, first_stream, adapt);
+}
+
+Vector log_proposal_at(const std::vector<ProposalPart>& proposal, const Matrix& points, double dof, int threads) {
+    const Parts parts(proposal, dof);
+    Vector result(points.cols());
+    detail::in_parallel(threads, points.cols(), [&](Index i) { result[i] = parts.log_density(points.col(i)); });
+    return result;
 }
 
 }  // namespace lrvb

@@ -33,10 +33,18 @@ Vector StudentProposal::draw(Random& random) const {
     return location_ + stretch * shape;
 }
 
-double StudentProposal::log_density(const VectorView& point) const {
+double StudentProposal::squared_distance(const VectorView& point) const {
     const Vector whitened = factor_.triangularView<Eigen::Lower>().solve(point - location_);
+    return whitened.squaredNorm();
+}
+
+double StudentProposal::log_density(const VectorView& point) const {
+    return log_density_at(squared_distance(point));
+}
+
+double StudentProposal::log_density_at(double squared_distance) const {
     const double size = static_cast<double>(location_.size());
-    return constant_ - 0.5 * (dof_ + size) * std::log1p(whitened.squaredNorm() / dof_);
+    return constant_ - 0.5 * (dof_ + size) * std::log1p(squared_distance / dof_);
 }
 
 }  // namespace lrvb::detail

@@ -14,6 +14,10 @@ class StudentProposal {
     Vector draw(Random& random) const;
     /// Normalised.
     double log_density(const VectorView& point) const;
+    /// Of the point from the location, in the scale.
+    double squared_distance(const VectorView& point) const;
+    /// The log density at that distance.
+    double log_density_at(double squared_distance) const;
     const Vector& location() const { return location_; }
     /// C of the scale CCᵀ.
     const Matrix& factor() const { return factor_; }

@@ -196,6 +196,19 @@ double UnboundedChart::statistics(const VectorView& point, Eigen::Ref<Vector> st
     return log_jacobian;
 }
 
+Vector UnboundedChart::point(const VectorView& stacked) const {
+    detail::require_size("point", "stacked", stacked.size(), layout_.size());
+    Vector result(dimension_);
+    for (const Part& part : parts_) {
+        const VariableInfo& info = layout_[part.variable];
+        Vector centre(part.size);
+        Matrix unused = Matrix::Zero(part.size, info.size);
+        std::visit(FromMeans{stacked.segment(info.offset, info.size), centre, unused}, info.family);
+        result.segment(part.offset, part.size) = centre;
+    }
+    return result;
+}
+
 NormalApproximation UnboundedChart::approximation(const LinearResponse& response) const {
     NormalApproximation result{Vector(dimension_), {}};
     std::vector<Eigen::Triplet<double>> entries;

@@ -92,6 +92,14 @@ class LRVB_EXPORT Model {
     /// What can be exchanged, so that a draw has labels to keep; nothing by default.
     virtual Exchangeable exchangeable() const { return {}; }
 
+    /// Numbers that a call of `gibbs` looks at; nothing where the model has no such step, which is the default.
+    virtual std::optional<double> gibbs_work() const { return std::nullopt; }
+
+    /// One step of a Gibbs sampler, for exploring the exact posterior: every variable that is not clamped is drawn
+    /// from its conditional given all others, local ones included (and forgotten again). `statistics` are the stacked
+    /// T(θ) of values, before and after. Chains may run in several threads at once. Only where there is `gibbs_work`.
+    virtual void gibbs(Vector& statistics, const std::vector<bool>& clamped, Random& random) const;
+
     /// Names of the hyperparameters α that the sensitivity can be asked for.
     virtual const std::vector<std::string>& hyperparameters() const = 0;
 

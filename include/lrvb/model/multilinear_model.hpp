@@ -4,6 +4,7 @@
 #include <lrvb/model/row_model.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,9 @@ class LRVB_EXPORT MultilinearModel final : public RowModel {
     State start(Random& random) const override;
     Expansion sweep(State& state) const override;
     Expansion expand(const Vector& mean, Order order) const override;
+    /// Variable by variable: L is linear in the statistics of each, so its gradient there is a natural parameter.
+    std::optional<double> gibbs_work() const override { return static_cast<double>(term_count() + 1); }
+    void gibbs(Vector& statistics, const std::vector<bool>& clamped, Random& random) const override;
     const std::vector<std::string>& hyperparameters() const override { return hyperparameters_; }
     Vector hyperparameter_gradient(const Vector& mean, Index hyperparameter) const override;
     /// What each of them was declared as.

@@ -34,6 +34,9 @@ class LRVB_EXPORT UnboundedChart {
     /// The stacked statistics T of the variables at a point; returns the log of the Jacobian.
     double statistics(const VectorView& point, Eigen::Ref<Vector> stacked) const;
 
+    /// The point whose statistics these are.
+    Vector point(const VectorView& stacked) const;
+
     /// The linear response in this chart, by the delta method: exact but for Wishart variables, since all other
     /// coordinates are linear in statistics. Their centre is the Cholesky factor of E Λ, scaled to have the determinant
     /// exp E log det Λ.

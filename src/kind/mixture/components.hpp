@@ -67,6 +67,7 @@ class MixtureComponents {
     /// Lower triangle, with sums about the components' means.
     SparseMatrix hessian(const Point& point, const Matrix& pair_origins, const PassSums& sums) const;
     Component component_at(const State& state, Index component) const;
+    Component component_at(const Vector& mean, Index component) const;
     /// Along each direction over the stacked means, ∇ρ_k as a polynomial in x − Eμ_k: features × directions, for each
     /// component.
     std::vector<Matrix> row_gradients(const Point& point, const Matrix& directions) const;
@@ -86,7 +87,6 @@ class MixtureComponents {
 
     class BlockSum;
 
-    Component component_at(const Vector& mean, Index component) const;
     Vector own_gradient(const Component& component, const Vector& origin, const Vector& sums) const;
     /// ∂ρ/∂(own means) as polynomials in x − origin: features × own means.
     SparseMatrix jacobian(const Component& component, const Vector& origin) const;

@@ -1,5 +1,6 @@
 #include "base/parallel.hpp"
 #include "base/validate.hpp"
+#include "kind/mixture/block.hpp"
 #include "kind/mixture/components.hpp"
 #include "kind/mixture/data.hpp"
 #include "kind/mixture/narrow.hpp"
@@ -298,6 +299,55 @@ class MixtureModel::Implementation {
         }
     }
 
+    // Indicators drawn with these scores, and the sums of the rows that each component got.
+    Matrix drawn_sums(const detail::MixtureScores& scores, Random& random) const {
+        detail::BlockWork work(data.format);
+        const auto count = static_cast<std::size_t>(parts.components());
+        detail::Block block(data.format, count);
+        std::vector<double> sums(count * work.sums_size(), 0.0);
+        const double* rows = source->resident();
+        for (Index begin = 0; begin < data.rows; begin += detail::kBlock) {
+            const auto size = static_cast<std::size_t>(std::min(detail::kBlock, data.rows - begin));
+            work.load(rows + begin * data.format.width(), size, block);
+            work.score(scores, size, block);
+            detail::softmax(block.responsibilities.data(), block.weights_or_null(), size, count);
+            for (std::size_t i = 0; i < size; ++i) draw_indicators(block, i, count, random);
+            work.add(scores.origins, size, block, sums.data());
+        }
+        return work.unpacked(sums.data(), parts.components());
+    }
+
+    // The row's responsibilities become the shares of its copies, w of them, that were drawn for each component.
+    static void draw_indicators(detail::Block& block, std::size_t row, std::size_t components, Random& random) {
+        const auto at = [&](std::size_t k) -> double& { return block.responsibilities[k * detail::kBlockRows + row]; };
+        const double copies = block.weights.empty() ? 1.0 : block.weights[row];
+        std::vector<double> shares(components, 0.0);
+        for (double copy = 0.0; copy < copies; copy += 1.0) {
+            double left = random.uniform();
+            std::size_t k = 0;
+            while (k + 1 < components && left >= at(k)) left -= at(k++);
+            shares[k] += 1.0 / copies;
+        }
+        for (std::size_t k = 0; k < components; ++k) at(k) = shares[k];
+    }
+
+    bool has_whole_weights() const {
+        if (!data.format.weighted) return true;
+        const double* rows = source->resident();
+        const Index width = data.format.width();
+        for (Index n = 0; n < data.rows; ++n) {
+            const double weight = rows[(n + 1) * width - 1];
+            if (weight != std::floor(weight)) return false;
+        }
+        return true;
+    }
+
+    detail::MixtureComponents::Component value_at(const Vector& statistics, Index component) const {
+        detail::MixtureComponents::Component result = parts.component_at(statistics, component);
+        result.variance.setZero();
+        return result;
+    }
+
     std::shared_ptr<RowSource> source;
     MixtureSpecification specification;
     detail::RowSummary data;
@@ -455,6 +505,35 @@ Vector MixtureModel::log_joint(const Matrix& statistics, int threads) const {
     const Implementation::Reading reading(self);
     const Vector sums = detail::log_sums(*self.source, self.data.rows, self.data.format, scores, threads);
     return (statistics.transpose() * self.natural + sums).array() + self.constant;
+}
+
+std::optional<double> MixtureModel::gibbs_work() const {
+    const Implementation& self = *implementation_;
+    if (self.source->resident() == nullptr || !self.has_whole_weights()) return std::nullopt;
+    return std::max(self.data.total_weight, static_cast<double>(rows())) *
+           static_cast<double>(components() * columns());
+}
+
+void MixtureModel::gibbs(Vector& statistics, const std::vector<bool>& clamped, Random& random) const {
+    const Implementation& self = *implementation_;
+    detail::require_size("gibbs", "statistics", statistics.size(), layout().size());
+    Implementation::Point point;
+    for (Index k = 0; k < components(); ++k) point.push_back(self.value_at(statistics, k));
+    const detail::MixtureScores scores = self.parts.scores(point);
+    const Matrix sums = self.drawn_sums(scores, random);
+    const auto draw = [&](Index variable, const Vector& change) {
+        if (clamped[static_cast<std::size_t>(variable)]) return;
+        const Vector natural = layout().segment(self.natural, variable) + change;
+        layout().segment(statistics, variable) =
+            std::visit([&](const auto& family) { return family.sample(natural, random); }, layout()[variable].family);
+    };
+    if (self.parts.has_weights()) draw(0, sums.row(0).transpose());
+    for (Index k = 0; k < components(); ++k) {
+        for (const Index variable : self.parts.variables_of(k)) {
+            draw(variable,
+                 self.parts.block_gradient(self.value_at(statistics, k), scores.origins.col(k), sums.col(k), variable));
+        }
+    }
 }
 
 Exchangeable MixtureModel::exchangeable() const {

@@ -86,6 +86,10 @@ class LRVB_EXPORT MixtureModel final : public RowModel {
     Vector log_joint(const Matrix& statistics, int threads) const override;
     /// The components.
     Exchangeable exchangeable() const override;
+    /// Draws the indicators, then weights, locations and precisions. None where rows are not in memory, or have
+    /// weights that are no whole numbers.
+    std::optional<double> gibbs_work() const override;
+    void gibbs(Vector& statistics, const std::vector<bool>& clamped, Random& random) const override;
     const std::vector<std::string>& hyperparameters() const override;
     Vector hyperparameter_gradient(const Vector& mean, Index hyperparameter) const override;
     /// The columns.

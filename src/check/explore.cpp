@@ -1,0 +1,225 @@
+#include "check/explore.hpp"
+
+#include "base/parallel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace lrvb::detail {
+
+namespace {
+
+constexpr std::uint64_t kChainStreams = std::uint64_t{1} << 50U;
+constexpr double kWork = 4e7;  // numbers looked at by all chains
+constexpr double kMostSweeps = 20000.0;
+constexpr Index kMostChains = 120;
+constexpr Index kFewestChains = 12;
+constexpr Index kThinning = 4;
+constexpr Index kFewestKept = 6;
+constexpr double kEmpty = -700.0;   // the log weight of a component without rows
+constexpr Index kHeld = 8;          // sweeps for the others to follow a precision that was moved
+constexpr double kStride = 1.25;    // between places that a log precision is moved to
+constexpr double kFarthest = 16.0;  // strides
+constexpr double kDriftErrors = 4.0;
+constexpr double kDrift = 0.2;  // a mean by so many sds, or a variance by twice that share
+
+}  // namespace
+
+struct Explorer::Start {
+    Vector statistics;
+    bool at_draw = false;
+    Index moved = -1;  // a precision that is held at first
+};
+
+Explorer::Explorer(const Model& model, const State& state, const ModelDensity& density, const LabelledDensity& labelled,
+                   ValuesAt values_at, std::uint64_t seed, int threads)
+    : model_(model),
+      state_(state),
+      density_(density),
+      labelled_(labelled),
+      values_at_(std::move(values_at)),
+      seed_(seed),
+      threads_(threads) {
+    const std::optional<double> work = model.gibbs_work();
+    if (!work) return;
+    const double sweeps = std::min(kMostSweeps, kWork / *work);
+    const Index chains =
+        std::clamp(static_cast<Index>(sweeps / static_cast<double>(40 * kThinning)), kFewestChains, kMostChains);
+    kept_ = static_cast<Index>(sweeps / static_cast<double>(chains * kThinning));
+    if (kept_ < kFewestKept) return;
+    chains_ = chains;
+    std::vector<bool> exchangeable(static_cast<std::size_t>(model.layout().variable_count()), false);
+    for (const std::vector<Index>& block : model.exchangeable().blocks) {
+        for (const Index variable : block) exchangeable[static_cast<std::size_t>(variable)] = true;
+    }
+    for (Index j = 0; j < model.layout().variable_count(); ++j) {
+        const auto at = static_cast<std::size_t>(j);
+        if (exchangeable[at] || state.clamped[at]) continue;
+        if (std::holds_alternative<family::Gamma>(model.layout()[j].family)) precisions_.push_back(j);
+    }
+}
+
+// A third of the chains, or more, from draws; the others by turns with components emptied and precisions moved.
+std::vector<Explorer::Start> Explorer::starts(const ImportanceSample& sample, Random& random) const {
+    const Exchangeable exchangeable = model_.exchangeable();
+    const bool can_empty = exchangeable.weights && !state_.clamped[static_cast<std::size_t>(*exchangeable.weights)];
+    // Systematic resampling.
+    const Vector weights = sample.log_weights.array().exp();
+    Matrix points(sample.points.rows(), chains_);
+    double sum = 0.0;
+    Index draw = 0;
+    const double offset = random.uniform();
+    for (Index c = 0; c < chains_; ++c) {
+        const double level = (static_cast<double>(c) + offset) / static_cast<double>(chains_);
+        while (draw + 1 < weights.size() && sum + weights[draw] < level) sum += weights[draw++];
+        points.col(c) = sample.points.col(draw);
+    }
+    const Matrix statistics = density_.statistics(points);
+    const Layout& layout = model_.layout();
+    std::vector<Start> result;
+    Index emptied = 0;
+    Index moved = 0;
+    for (Index c = 0; c < chains_; ++c) {
+        Start start;
+        start.statistics = statistics.col(c);
+        if (c % 3 == 1 && can_empty) {
+            Vector log_weights = layout.segment(start.statistics, *exchangeable.weights);
+            const Index parts = log_weights.size();
+            const Index first = emptied % parts;
+            // Every other time, others with it.
+            const bool several = (emptied++ / parts) % 2 == 1;
+            const Index stays =
+                (first + 1 + static_cast<Index>(random.uniform() * static_cast<double>(parts - 1))) % parts;
+            for (Index k = 0; k < parts; ++k) {
+                if (k == first || (several && k != stays && random.uniform() < 0.5)) log_weights[k] = kEmpty;
+            }
+            const double largest = log_weights.maxCoeff();
+            log_weights.array() -= largest + std::log((log_weights.array() - largest).exp().sum());
+            layout.segment(start.statistics, *exchangeable.weights) = log_weights;
+        } else if (c % 3 != 0 && !precisions_.empty()) {
+            start.moved = precisions_[static_cast<std::size_t>(moved) % precisions_.size()];
+            const Index count = moved++ / static_cast<Index>(precisions_.size());
+            const double side = count % 2 == 0 ? 1.0 : -1.0;
+            const double strides = 1.0 + std::fmod(static_cast<double>(count / 2), kFarthest);
+            const VariableInfo& info = layout[start.moved];
+            const double log_value = state_.mean[info.offset + 1] + side * strides * kStride;
+            start.statistics[info.offset] = std::exp(log_value);
+            start.statistics[info.offset + 1] = log_value;
+        } else {
+            start.at_draw = true;
+        }
+        result.push_back(std::move(start));
+    }
+    return result;
+}
+
+// The labelled points of a chain; it ends early where a conditional cannot be drawn from.
+Matrix Explorer::run(const Start& start, Random& random) const {
+    Vector statistics = start.statistics;
+    Matrix points(density_.dimension(), kept_);
+    Index count = 0;
+    try {
+        std::vector<bool> held = state_.clamped;
+        if (start.moved >= 0) held[static_cast<std::size_t>(start.moved)] = true;
+        const Index sweeps = kept_ * kThinning;
+        for (Index i = 1; i <= sweeps; ++i) {
+            model_.gibbs(statistics, i <= kHeld ? held : state_.clamped, random);
+            if (i % kThinning != 0) continue;
+            points.col(count) = labelled_.relabelled(density_.chart().point(statistics));
+            if (!points.col(count).allFinite()) break;
+            ++count;
+        }
+    } catch (const std::domain_error&) {
+    }
+    return points.leftCols(count);
+}
+
+Explored Explorer::explore(const ImportanceSample& sample, double dof, double limit, int turn) const {
+    const std::uint64_t first = kChainStreams * static_cast<std::uint64_t>(turn + 1);
+    Random random(seed_, first);
+    const std::vector<Start> all = starts(sample, random);
+    std::vector<Matrix> runs(all.size());
+    in_parallel(threads_, static_cast<Index>(all.size()), [&](Index c) {
+        Random own(seed_, first + static_cast<std::uint64_t>(c) + 1);
+        runs[static_cast<std::size_t>(c)] = run(all[static_cast<std::size_t>(c)], own);
+    });
+    Index count = 0;
+    for (const Matrix& one : runs) count += one.cols();
+    Explored explored;
+    explored.points.resize(density_.dimension(), count);
+    std::vector<Index> chain_of;
+    for (std::size_t c = 0; c < runs.size(); ++c) {
+        explored.points.middleCols(static_cast<Index>(chain_of.size()), runs[c].cols()) = runs[c];
+        chain_of.insert(chain_of.end(), static_cast<std::size_t>(runs[c].cols()), static_cast<Index>(c));
+    }
+    const Vector log_ratio =
+        density_.evaluate(explored.points, threads_) - log_proposal_at(sample.proposal, explored.points, dof, threads_);
+
+    // Distances of the reported variables, in their sds.
+    const Vector weights = sample.log_weights.array().exp();
+    const Matrix drawn = values_at_(sample.points);
+    Matrix z = values_at_(explored.points);
+    for (Index v = 0; v < z.rows(); ++v) {
+        const Eigen::ArrayXd counted = (weights.array() > 0.0).select(drawn.row(v).transpose().array(), 0.0);
+        const double mean = (weights.array() * counted).sum();
+        const double sd = std::sqrt((weights.array() * (counted - mean).square()).sum());
+        if (sd > 1e-12 * std::abs(mean)) {
+            z.row(v) = (z.row(v).array() - mean) / sd;
+        } else {
+            z.row(v).setZero();  // held
+        }
+    }
+    const double log_limit = std::log(limit * static_cast<double>(sample.points.cols())) + sample.log_integral;
+    std::vector<Index> blamed(static_cast<std::size_t>(z.rows()), 0);
+    for (Index i = 0; i < count; ++i) {
+        Index variable = 0;
+        const double distance = z.rows() > 0 ? z.col(i).cwiseAbs().maxCoeff(&variable) : 0.0;
+        if (!std::isfinite(distance) || !(log_ratio[i] + 2.0 * std::log(std::max(1.0, distance)) > log_limit)) continue;
+        explored.uncovered.push_back(i);
+        if (z.rows() > 0) ++blamed[static_cast<std::size_t>(variable)];
+    }
+    if (!explored.uncovered.empty() && !blamed.empty()) {
+        explored.variable = std::max_element(blamed.begin(), blamed.end()) - blamed.begin();
+    }
+    // Means of the second half of each chain that began at a draw.
+    explored.drifting = -1;
+    Matrix first_moments = Matrix::Zero(z.rows(), chains_);
+    Matrix second_moments = first_moments;
+    Vector lengths = Vector::Zero(chains_);
+    Index within = 0;
+    for (Index i = 0; i < count; ++i) {
+        const Index c = chain_of[static_cast<std::size_t>(i)];
+        within = i > 0 && chain_of[static_cast<std::size_t>(i - 1)] == c ? within + 1 : 0;
+        if (2 * within < kept_ || !all[static_cast<std::size_t>(c)].at_draw) continue;
+        first_moments.col(c) += z.col(i);
+        second_moments.col(c) += z.col(i).cwiseAbs2();
+        lengths[c] += 1.0;
+    }
+    std::vector<Index> used;
+    for (Index c = 0; c < chains_; ++c) {
+        if (lengths[c] > 0.0) used.push_back(c);
+    }
+    double largest = 0.0;
+    for (Index v = 0; v < z.rows() && used.size() > 2; ++v) {
+        for (const bool squares : {false, true}) {
+            Vector means(static_cast<Index>(used.size()));
+            for (std::size_t i = 0; i < used.size(); ++i) {
+                const Matrix& moments = squares ? second_moments : first_moments;
+                means[static_cast<Index>(i)] = moments(v, used[i]) / lengths[used[i]];
+            }
+            const double mean = means.mean();
+            const double size = static_cast<double>(means.size());
+            const double error = std::sqrt((means.array() - mean).square().sum() / (size * (size - 1.0)));
+            const double off = std::abs(mean - (squares ? 1.0 : 0.0));
+            const double beyond = off - kDriftErrors * error - (squares ? 2.0 : 1.0) * kDrift;
+            if (z.row(v).cwiseAbs().maxCoeff() == 0.0 || !(beyond > largest)) continue;
+            largest = beyond;
+            explored.drifting = v;
+        }
+    }
+    return explored;
+}
+
+}  // namespace lrvb::detail

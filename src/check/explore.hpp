@@ -1,0 +1,73 @@
+#pragma once
+
+#include "check/labels.hpp"
+
+#include <lrvb/model/model.hpp>
+#include <lrvb/sample/importance.hpp>
+#include <lrvb/sample/model_density.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+/// Where the exact posterior goes and the draws do not: what k̂ cannot see.
+///
+/// Gibbs chains leave from three kinds of places: from draws, taken as their weights say; from these with components
+/// emptied (their weights nearly zero, so that they fall back to their prior); and from these with a precision moved
+/// far along its logarithm. A point θ of a chain is *uncovered* where a single one of the S draws, had it fallen there,
+/// would have made up more than a small share of the posterior, or of the variance of a reported variable:
+///
+///     p(θ)/(Z g(θ)) · max(1, z(θ)²)/S > limit,
+///
+/// p the joint density, Z its integral as the draws say, g the proposal's density, and z the variable's distance from
+/// its mean in its sds. A region without such points that holds a share h of the variance is expected to get h/limit
+/// draws or more, so the draws themselves can tell. For this it does not matter how the chains mix.
+///
+/// Where there are uncovered points, a part of the proposal is fitted to them, and the draws are made again.
+namespace lrvb::detail {
+
+/// The reported variables at points.
+using ValuesAt = std::function<Matrix(const Matrix& points)>;
+
+struct Explored {
+    /// Of the chains, labelled as the fit is, one a column.
+    Matrix points;
+    /// Columns that are uncovered.
+    std::vector<Index> uncovered;
+    /// The reported variable that puts most uncovered points far out; −1 where there are none.
+    Index variable = -1;
+    /// The reported variable whose mean or variance over chains from draws is not that of the draws; −1 where all
+    /// agree.
+    Index drifting = -1;
+};
+
+class Explorer {
+  public:
+    Explorer(const Model& model, const State& state, const ModelDensity& density, const LabelledDensity& labelled,
+             ValuesAt values_at, std::uint64_t seed, int threads);
+
+    /// The model has a Gibbs step, and it is cheap enough for some chains.
+    bool can_explore() const { return chains_ > 0; }
+
+    /// A point is uncovered above this limit; `turn` sets the random numbers of several explorations apart.
+    Explored explore(const ImportanceSample& sample, double dof, double limit, int turn) const;
+
+  private:
+    struct Start;
+    std::vector<Start> starts(const ImportanceSample& sample, Random& random) const;
+    Matrix run(const Start& start, Random& random) const;
+
+    const Model& model_;
+    const State& state_;
+    const ModelDensity& density_;
+    const LabelledDensity& labelled_;
+    ValuesAt values_at_;
+    std::uint64_t seed_;
+    int threads_;
+    Index chains_ = 0;
+    Index kept_ = 0;  // points of a chain
+    std::vector<Index> precisions_;
+};
+
+}  // namespace lrvb::detail
