@@ -151,7 +151,7 @@ class CsvSource::Implementation {
     /// Looks at the rest of the file to tell how many rows are concerned, for as long as it makes sense: not to the end
     /// of a pipe that may have none.
     [[noreturn]] void refuse_missing(Index row, std::size_t place) {
-        constexpr Index most = 10'000'000;  // rows
+        constexpr Index most = 1'000'000;  // rows
         std::vector<double> ignored(selected().size());
         bool saw_all = true;
         try {

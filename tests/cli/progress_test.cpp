@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,11 @@ class ProgressShown : public ::testing::Test {
         for (int i = from; i <= to; ++i) {
             now = std::chrono::seconds(i);
             Progress progress;
-            progress.stage = "sweep";
+            progress.stage = "ascent";
             progress.iteration = i;
             progress.passes = 2 * i;
             progress.bound = -1234.5;
+            progress.step = std::numeric_limits<double>::infinity();  // before Newton
             line.show(progress);
         }
     }
@@ -40,9 +42,9 @@ TEST_F(ProgressShown, IsALineEveryTenSecondsWhereThereIsNoTerminal) {
     line.set_rows(300);
     iterate(line, 1, 35);
     ASSERT_EQ(written.size(), 3U);
-    EXPECT_EQ(written[0], "lrvb: sweep 10, pass 20: bound -1234.5, 300 rows, 300 rows/s, 10.0 s\n");
-    EXPECT_EQ(written[1], "lrvb: sweep 20, pass 40: bound -1234.5, 300 rows, 300 rows/s, 20.0 s\n");
-    EXPECT_EQ(written[2], "lrvb: sweep 30, pass 60: bound -1234.5, 300 rows, 300 rows/s, 30.0 s\n");
+    EXPECT_EQ(written[0], "lrvb: ascent 10, pass 20: bound -1234.5, 300 rows, 300 rows/s, 10.0 s\n");
+    EXPECT_EQ(written[1], "lrvb: ascent 20, pass 40: bound -1234.5, 300 rows, 300 rows/s, 20.0 s\n");
+    EXPECT_EQ(written[2], "lrvb: ascent 30, pass 60: bound -1234.5, 300 rows, 300 rows/s, 30.0 s\n");
 }
 
 TEST_F(ProgressShown, IsNothingForAShortFitWithoutATerminal) {
