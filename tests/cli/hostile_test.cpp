@@ -4,6 +4,7 @@
 #include "program.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <vector>
@@ -249,6 +250,25 @@ TEST_F(Hostile, PredictionsFarAwayAreNumbersOrSaidToBeBelowAll) {
     EXPECT_NEAR(std::stod(densities[3]) / one, 4.0, 1e-12);
     EXPECT_EQ(densities[4], "-Inf");
     EXPECT_EQ(densities[5], "-Inf");
+}
+
+TEST_F(Hostile, PredictionsOfARegressionFarAwayKeepTheirSds) {
+    write("d.csv", "y,x\n1,2\n2,3\n5,4\n4,6\n");
+    ASSERT_EQ(lrvb("fit regression d.csv --response y --quiet -o fit.json").code, 0);
+    write("far.csv", "x\n1e60\n1e160\n1e300\n");
+    const Result result = lrvb("predict fit.json far.csv");
+    std::istringstream lines(result.out);
+    std::string line;
+    std::getline(lines, line);
+    // Far away the sd of the mean is |x| sd(slope): the same part of x everywhere.
+    double part = 0.0;
+    for (const double x : {1e60, 1e160, 1e300}) {
+        ASSERT_TRUE(std::getline(lines, line));
+        const std::string sd = line.substr(line.rfind(',') + 1);
+        if (part == 0.0) part = std::stod(sd) / x;
+        EXPECT_NEAR(std::stod(sd) / x / part, 1.0, 1e-12) << line;
+    }
+    EXPECT_GT(part, 0.0);
 }
 
 TEST_F(Hostile, AFitThatNeedsMoreIterationsNamesTheOption) {
