@@ -2,6 +2,8 @@
 
 #include "checks.hpp"
 
+#include <lrvb/kind/fit_file.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,6 +35,14 @@ TEST_P(FuzzCorpus, BreaksNoPromise) {
         std::ifstream file(path, std::ios::binary);
         const std::string bytes{std::istreambuf_iterator<char>(file), {}};
         EXPECT_NO_THROW(GetParam().check(bytes)) << path;
+    }
+}
+
+// From what is refused at once the fuzzers would not get far.
+TEST(FuzzSeeds, OfFitsAreRead) {
+    for (const std::string name : {"mixture", "mixture_diagonal", "mixture_full", "mixture_not_converged", "regression",
+                                   "regression_not_converged", "regression_origin"}) {
+        EXPECT_NO_THROW(static_cast<void>(read_fit(LRVB_CORPUS_DIR "/fit/" + name))) << name;
     }
 }
 

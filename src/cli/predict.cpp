@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iterator>
-#include <limits>
 
 namespace lrvb::cli {
 
@@ -23,8 +23,8 @@ class CsvSink final : public TableSink {
         std::string line = fmt::format("{}", row);
         for (const double number : numbers) {
             line += ',';
-            // A log density may be below all doubles: it is known to be, which NA would hide.
-            line += number == -std::numeric_limits<double>::infinity() ? "-Inf" : exact(number);
+            // Beyond all doubles, as a log density far away: that is known, and NA would hide it.
+            line += std::isinf(number) ? (number > 0.0 ? "Inf" : "-Inf") : exact(number);
         }
         line += '\n';
         file_.add(line);

@@ -73,6 +73,7 @@ void require_version(const Fields& fields, const std::string& name) {
         fields.refuse("format", fmt::format("is not '{}'", kFormat));
     }
     const int major = fields.fields("version").small("major");
+    fields.fields("version").small("minor");
     if (major == FitFile::kMajorVersion) return;
     throw std::runtime_error(
         fmt::format("{} is a fit file of version {}, but this program reads version {}: fit again, or use the program "

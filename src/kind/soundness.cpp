@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -38,7 +39,10 @@ void require_sound_outcome(const FitFile& fit, const Fields& fields) {
     if (fit.outcome.step < 0.0) fields.refuse("outcome.step", "is negative");
     if (!fit.converged()) return;
     if (!std::isfinite(fit.outcome.bound)) fields.refuse("outcome.bound", "is no number, though the fit converged");
-    if (!std::isfinite(fit.outcome.step)) fields.refuse("outcome.step", "is no number, though the fit converged");
+    // A tolerance may be anything, but a fit that could still move by much has not converged.
+    if (!(fit.outcome.step <= std::max(fit.options.tolerance, 0.01))) {
+        fields.refuse("outcome.step", "is no small number, though the fit converged");
+    }
     if (!fit.posterior.has_response()) {
         fields.refuse("posterior.covariance", "is missing, though the fit converged");
     }
@@ -98,6 +102,30 @@ void require_sound_variables(const Posterior& posterior, const Fields& fields) {
     }
 }
 
+// An interval is about its centre, which on the unbounded scale is not far from the mean: for log τ of a Gamma variable
+// of shape a the distance is log a − ψ(a), less than 1 + sd(log τ).
+void require_centres(const Posterior& posterior, const Fields& fields) {
+    constexpr double kFar = 10.0;
+    const std::shared_ptr<const Covariance>& covariance =
+        posterior.has_response() ? posterior.covariance : posterior.mean_field_covariance;
+    if (covariance->matrix() == nullptr) return;
+    std::vector<Index> all(posterior.variables.size());
+    std::iota(all.begin(), all.end(), Index{0});
+    const Vector sds = covariance->variances(posterior.unbounded_gradients(all)).cwiseMax(0.0).cwiseSqrt();
+    for (std::size_t v = 0; v < all.size(); ++v) {
+        const PosteriorVariable& variable = posterior.variables[v];
+        const double sd = sds[static_cast<Index>(v)];
+        const double mean = unbounded_values(variable.unbounded.transform, Vector{{variable.mean}})[0];
+        if (!std::isfinite(sd))
+            fields.refuse("posterior.variables", fmt::format("gives {} no sd", shown(variable.name)));
+        if (!std::isfinite(mean)) continue;  // a weight of one
+        if (std::abs(mean - variable.unbounded.centre) > kFar * (1.0 + sd) + kSame * std::abs(mean)) {
+            fields.refuse("posterior.variables",
+                          fmt::format("has a centre of {} that is far from its mean", shown(variable.name)));
+        }
+    }
+}
+
 void require_sound_prior(const FitFile& fit, const Fields& fields) {
     std::unordered_set<std::string> known;
     for (const PriorNumber& number : fit.model->prior()) known.insert(number.name);
@@ -106,6 +134,25 @@ void require_sound_prior(const FitFile& fit, const Fields& fields) {
             fields.refuse("posterior.hyperparameters",
                           fmt::format("has {}, which is no number of the prior", shown(name)));
         }
+    }
+}
+
+// What was found to be right to a tenth is not wrong by all of it.
+void require_verdicts(const CheckResult& check, const Posterior& posterior, const Fields& fields) {
+    constexpr double kWrong = 2.0;
+    if (!posterior.has_response()) return;
+    std::vector<Index> all(posterior.variables.size());
+    std::iota(all.begin(), all.end(), Index{0});
+    const Vector sds = posterior.sds(all);
+    for (std::size_t v = 0; v < all.size(); ++v) {
+        const CheckedVariable& variable = check.variables[v];
+        const double sd = sds[static_cast<Index>(v)];
+        if (variable.verdict != "ok") continue;
+        const double shift = std::abs(variable.mean_exact - posterior.variables[v].mean);
+        if (shift <= variable.sd_exact && sd <= kWrong * variable.sd_exact && variable.sd_exact <= kWrong * sd)
+            continue;
+        fields.refuse("check.verdicts",
+                      fmt::format("says that {} is ok, which the numbers contradict", shown(variable.name)));
     }
 }
 
@@ -143,7 +190,10 @@ void require_sound_parameters(const std::vector<ParameterRecord>& parameters, co
         if (!family) {
             refuse(".family", fmt::format("is no family that is known with {} statistics", record.natural.size()));
         }
-        if (record.clamped) continue;
+        if (record.clamped) {
+            if (record.standard.size() > 0) refuse(".standard", "is of one that is not clamped");
+            continue;
+        }
         std::visit(
             [&](const auto& own) {
                 if (const std::string error = own.domain_error(record.natural); !error.empty()) {
@@ -175,7 +225,11 @@ void require_sound(const FitFile& fit, const Fields& fields) {
     require_sound_prior(fit, fields);
     require_covariance(fit.posterior.covariance, "posterior.covariance", fields);
     require_covariance(fit.posterior.mean_field_covariance, "posterior.covariance_mfvb", fields);
-    if (fit.check) require_sound_check(*fit.check, fields);
+    require_centres(fit.posterior, fields);
+    if (fit.check) {
+        require_sound_check(*fit.check, fields);
+        require_verdicts(*fit.check, fit.posterior, fields);
+    }
     if (fit.correction && !check_method(fit.correction->method)) {
         fields.refuse("correction.method", "is none that is known");
     }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <unordered_map>
 
 namespace lrvb::detail {
 
@@ -222,6 +223,23 @@ void MixtureRecord::require_agreement(const FitFile& fit, const Fields& file) co
         if (record.name == layout[j].name && record.family == family && record.natural.size() == layout[j].size)
             continue;
         file.refuse("parameters", fmt::format("has {} in the place of {}", shown(record.name), shown(layout[j].name)));
+    }
+    // A correction has means of its own.
+    std::unordered_map<std::string_view, double> means;
+    for (const PosteriorVariable& variable : fit.posterior.variables) means.emplace(variable.name, variable.mean);
+    for (Index k = 0; k < components && !fit.correction; ++k) {
+        for (Index p = 0; p < columns(); ++p) {
+            const std::string name = positions().of_column("mu", k, p).name();
+            const auto known = means.find(name);
+            if (known == means.end()) file.refuse("posterior.variables", fmt::format("lacks {}", shown(name)));
+            const Index variable = layout.variable(is_full() ? indexed("mu", {k}) : name);
+            const double inner = fit.parameters[static_cast<std::size_t>(variable)].mean[is_full() ? p : 0];
+            const double expected = centre[p] + scale[p] * inner;
+            if (std::abs(known->second - expected) <= 1e-6 * (std::abs(expected) + std::abs(centre[p]) + scale[p]))
+                continue;
+            file.refuse("posterior.variables",
+                        fmt::format("says that {} is {}, but the parameters {}", shown(name), known->second, expected));
+        }
     }
     for (const std::string& part : fixed) {
         if (part != "weights" && part != "means" && part != "precisions") {

@@ -557,10 +557,16 @@ RegressionPrediction predict(const RegressionPosterior& posterior, const Matrix&
     for (Index n = 0; n < columns.rows(); ++n) {
         weights.tail(count) = columns.row(n).transpose() - posterior.centre;
         prediction.mean[n] = weights.dot(posterior.mean);
+        // A row whose square is no double is looked at in its direction: the sd grows as the row does.
+        constexpr double kFarthest = 1e100;
+        const double beyond = std::max(1.0, weights.cwiseAbs().maxCoeff() / kFarthest);
+        weights /= beyond;
         // Rounding may leave a variance just below zero where there is none.
-        prediction.mean_sd[n] = std::sqrt(std::max(0.0, weights.dot(posterior.covariance * weights)));
+        prediction.mean_sd[n] = beyond * std::sqrt(std::max(0.0, weights.dot(posterior.covariance * weights)));
+        if (first == 1) weights[0] = 1.0;
     }
-    prediction.sd = (prediction.mean_sd.array().square() + posterior.noise_variance).sqrt();
+    const double noise = std::sqrt(posterior.noise_variance);
+    prediction.sd = prediction.mean_sd.unaryExpr([noise](double sd) { return std::hypot(sd, noise); });
     return prediction;
 }
 

@@ -192,15 +192,18 @@ void RegressionRecord::require_agreement(const FitFile& fit, const Fields& file)
     if (fit.converged() && coefficients.covariance.size() == 0 && coefficients.mean.size() > 0) {
         file.refuse("model.coefficients.covariance", "is missing, though the fit converged");
     }
-    // The intercept is another one here, that at the centre of the columns.
     std::unordered_map<std::string_view, double> means;
     for (const PosteriorVariable& variable : fit.posterior.variables) means.emplace(variable.name, variable.mean);
-    for (Index j = coefficients.intercept ? 1 : 0; j < coefficients.mean.size(); ++j) {
+    const Index first = coefficients.intercept ? 1 : 0;
+    const Vector moved = coefficients.centre.cwiseProduct(coefficients.mean.tail(coefficients.centre.size()));
+    for (Index j = 0; j < coefficients.mean.size(); ++j) {
         const std::string& name = names[static_cast<std::size_t>(j)];
         const auto known = means.find(name);
         if (known == means.end()) file.refuse("posterior.variables", fmt::format("lacks {}", shown(name)));
-        const double kept = coefficients.mean[j];
-        if (std::abs(kept - known->second) <= 1e-6 * std::max(std::abs(kept), std::abs(known->second))) continue;
+        // The intercept is another one here, that at the centre of the columns.
+        const double kept = coefficients.mean[j] - (j < first ? moved.sum() : 0.0);
+        const double size = std::abs(coefficients.mean[j]) + (j < first ? moved.cwiseAbs().sum() : 0.0);
+        if (std::abs(kept - known->second) <= 1e-6 * std::max(size, std::abs(known->second))) continue;
         file.refuse("model.coefficients.mean",
                     fmt::format("says that {} is {}, but the posterior {}", shown(name), kept, known->second));
     }
