@@ -12,7 +12,7 @@ namespace lrvb::detail {
 namespace {
 
 constexpr std::uint64_t kChainStreams = std::uint64_t{1} << 50U;
-constexpr double kWork = 4e7;  // numbers looked at by all chains
+constexpr double kWork = 1.5e7;  // numbers looked at by all chains
 constexpr double kMostSweeps = 20000.0;
 constexpr Index kMostChains = 120;
 constexpr Index kFewestChains = 12;
