@@ -35,6 +35,8 @@ struct Explored {
     Matrix points;
     /// Columns that are uncovered.
     std::vector<Index> uncovered;
+    /// How many of them are so by more than two and a half times the limit.
+    double wide_open = 0.0;
     /// The reported variable that puts most uncovered points far out; −1 where there are none.
     Index variable = -1;
     /// The reported variable whose mean or variance over chains from draws is not that of the draws; −1 where all
