@@ -68,7 +68,7 @@ void explore(const Target& target, const ImportanceOptions& options, ImportanceS
                                     target.values_at, options.seed, options.threads);
     if (!explorer.can_explore()) {
         if (fewest_rows(target) < kFewRows) {
-            check.unseen = "a component has few rows, and chains that could see it lose them need rows in memory";
+            check.unseen = "a component has few rows, and no chains could look whether it loses them";
         }
         return;
     }
