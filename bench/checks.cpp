@@ -161,7 +161,7 @@ int main(int argc, char** argv) {
 
         test::GibbsMixture sampler(x, one.components, model.prior(), test::labelling_of(model, approximation.mean, sd));
         const double work = static_cast<double>(x.size() * one.components);
-        const Index sweeps = std::min<Index>(50000, static_cast<Index>(4e7 / work / 6.0));
+        const Index sweeps = std::min<Index>(200000, static_cast<Index>(6e7 / work / 6.0));
         const std::map<std::string, test::GibbsAnswer> gibbs = sampler.run(sweeps, 6, 17);
         double gibbs_error = 0.0;
         for (const auto& [name, answer] : gibbs) gibbs_error = std::max(gibbs_error, answer.log_sd_se);

@@ -34,6 +34,7 @@ constexpr int kTurns = 4;  // of exploring
 constexpr double kFirstLimit = 0.005;
 constexpr double kLimit = 0.02;
 constexpr double kFewUncovered = 0.002;  // of the points of the chains: as good as none
+constexpr double kFewUnseen = 0.01;      // of them that may be wide open
 constexpr Index kMostParts = 12;
 constexpr Index kMostPoints = 1500;  // that parts are fitted to
 
@@ -67,7 +68,7 @@ void explore(const Target& target, const ImportanceOptions& options, ImportanceS
                                     target.values_at, options.seed, options.threads);
     if (!explorer.can_explore()) {
         if (fewest_rows(target) < kFewRows) {
-            check.unseen = "a component has few rows, and chains that could see it lose them need rows in memory";
+            check.unseen = "a component has few rows, and no chains could look whether it loses them";
         }
         return;
     }
@@ -77,7 +78,7 @@ void explore(const Target& target, const ImportanceOptions& options, ImportanceS
         const double share = static_cast<double>(explored.uncovered.size()) /
                              static_cast<double>(std::max<Index>(explored.points.cols(), 1));
         check.unseen.clear();
-        if (share > kFewUncovered) {
+        if (explored.wide_open > kFewUnseen * static_cast<double>(explored.points.cols())) {
             check.unseen =
                 fmt::format("Gibbs chains go where the draws do not, as {} shows", name_at(target, explored.variable));
         } else if (explored.drifting >= 0) {
@@ -100,6 +101,7 @@ void explore(const Target& target, const ImportanceOptions& options, ImportanceS
         }
         ImportanceOptions more = options;
         more.enough = 0.3;
+        more.functions = target.values_at;
         sample = importance_sample(target.labelled, std::move(proposal), more, stream);
         stream += more.rounds;
     }

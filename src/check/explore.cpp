@@ -12,12 +12,13 @@ namespace lrvb::detail {
 namespace {
 
 constexpr std::uint64_t kChainStreams = std::uint64_t{1} << 50U;
-constexpr double kWork = 4e7;  // numbers looked at by all chains
-constexpr double kMostSweeps = 20000.0;
+constexpr double kWork = 1.5e7;  // numbers looked at by all chains
+constexpr double kMostSweeps = 12000.0;
 constexpr Index kMostChains = 120;
 constexpr Index kFewestChains = 12;
 constexpr Index kThinning = 4;
 constexpr Index kFewestKept = 6;
+constexpr double kWideOpen = 2.5;
 constexpr double kEmpty = -700.0;   // the log weight of a component without rows
 constexpr Index kHeld = 8;          // sweeps for the others to follow a precision that was moved
 constexpr double kStride = 1.25;    // between places that a log precision is moved to
@@ -61,7 +62,8 @@ Explorer::Explorer(const Model& model, const State& state, const ModelDensity& d
     }
 }
 
-// A third of the chains, or more, from draws; the others by turns with components emptied and precisions moved.
+// A quarter of the chains, or more, from draws; the others by turns with components emptied, with precisions moved, and
+// from where a fit would start.
 std::vector<Explorer::Start> Explorer::starts(const ImportanceSample& sample, Random& random) const {
     const Exchangeable exchangeable = model_.exchangeable();
     const bool can_empty = exchangeable.weights && !state_.clamped[static_cast<std::size_t>(*exchangeable.weights)];
@@ -84,7 +86,10 @@ std::vector<Explorer::Start> Explorer::starts(const ImportanceSample& sample, Ra
     for (Index c = 0; c < chains_; ++c) {
         Start start;
         start.statistics = statistics.col(c);
-        if (c % 3 == 1 && can_empty) {
+        if (c % 4 == 3) {
+            const State begun = model_.start(random);
+            start.statistics = density_.statistics(density_.chart().point(begun.mean));
+        } else if (c % 4 == 1 && can_empty) {
             Vector log_weights = layout.segment(start.statistics, *exchangeable.weights);
             const Index parts = log_weights.size();
             const Index first = emptied % parts;
@@ -98,7 +103,7 @@ std::vector<Explorer::Start> Explorer::starts(const ImportanceSample& sample, Ra
             const double largest = log_weights.maxCoeff();
             log_weights.array() -= largest + std::log((log_weights.array() - largest).exp().sum());
             layout.segment(start.statistics, *exchangeable.weights) = log_weights;
-        } else if (c % 3 != 0 && !precisions_.empty()) {
+        } else if (c % 4 != 0 && !precisions_.empty()) {
             start.moved = precisions_[static_cast<std::size_t>(moved) % precisions_.size()];
             const Index count = moved++ / static_cast<Index>(precisions_.size());
             const double side = count % 2 == 0 ? 1.0 : -1.0;
@@ -178,6 +183,9 @@ Explored Explorer::explore(const ImportanceSample& sample, double dof, double li
         const double distance = z.rows() > 0 ? z.col(i).cwiseAbs().maxCoeff(&variable) : 0.0;
         if (!std::isfinite(distance) || !(log_ratio[i] + 2.0 * std::log(std::max(1.0, distance)) > log_limit)) continue;
         explored.uncovered.push_back(i);
+        if (log_ratio[i] + 2.0 * std::log(std::max(1.0, distance)) > log_limit + std::log(kWideOpen)) {
+            explored.wide_open += 1.0;
+        }
         if (z.rows() > 0) ++blamed[static_cast<std::size_t>(variable)];
     }
     if (!explored.uncovered.empty() && !blamed.empty()) {
@@ -212,7 +220,7 @@ Explored Explorer::explore(const ImportanceSample& sample, double dof, double li
             const double mean = means.mean();
             const double size = static_cast<double>(means.size());
             const double error = std::sqrt((means.array() - mean).square().sum() / (size * (size - 1.0)));
-            const double off = std::abs(mean - (squares ? 1.0 : 0.0));
+            const double off = squares ? mean - 1.0 : std::abs(mean);
             const double beyond = off - kDriftErrors * error - (squares ? 2.0 : 1.0) * kDrift;
             if (z.row(v).cwiseAbs().maxCoeff() == 0.0 || !(beyond > largest)) continue;
             largest = beyond;

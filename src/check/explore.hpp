@@ -13,10 +13,11 @@
 
 /// Where the exact posterior goes and the draws do not: what k̂ cannot see.
 ///
-/// Gibbs chains leave from three kinds of places: from draws, taken as their weights say; from these with components
-/// emptied (their weights nearly zero, so that they fall back to their prior); and from these with a precision moved
-/// far along its logarithm. A point θ of a chain is *uncovered* where a single one of the S draws, had it fallen there,
-/// would have made up more than a small share of the posterior, or of the variance of a reported variable:
+/// Gibbs chains leave from four kinds of places: from draws, taken as their weights say; from these with components
+/// emptied (their weights nearly zero, so that they fall back to their prior); from these with a precision moved far
+/// along its logarithm; and from where a fit would start. A point θ of a chain is *uncovered* where a single one of the
+/// S draws, had it fallen there, would have made up more than a small share of the posterior, or of the variance of a
+/// reported variable:
 ///
 ///     p(θ)/(Z g(θ)) · max(1, z(θ)²)/S > limit,
 ///
@@ -35,10 +36,13 @@ struct Explored {
     Matrix points;
     /// Columns that are uncovered.
     std::vector<Index> uncovered;
+    /// How many of them are so by more than two and a half times the limit.
+    double wide_open = 0.0;
     /// The reported variable that puts most uncovered points far out; −1 where there are none.
     Index variable = -1;
-    /// The reported variable whose mean or variance over chains from draws is not that of the draws; −1 where all
-    /// agree.
+    /// The reported variable whose mean over chains from draws is not that of the draws, or whose variance is larger;
+    /// −1 where all agree. (A smaller variance says nothing: few chains begin where a thousandth of the draws has most
+    /// of it.)
     Index drifting = -1;
 };
 

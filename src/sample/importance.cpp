@@ -117,13 +117,13 @@ NormalApproximation adapted(const ImportanceSample& sample, const NormalApproxim
 
 // A step of the EM algorithm for a mixture of Student t's on the weighted draws (Cappé, Douc, Guillin, Marin & Robert
 // 2008). A part that few draws are worth keeps more of the scale that it had, doubled.
-std::vector<ProposalPart> adapted(const ImportanceSample& sample, double dof) {
+std::vector<ProposalPart> adapted(const ImportanceSample& sample, const ImportanceOptions& options) {
+    const double dof = options.dof;
     const Parts parts(sample.proposal, dof);
     const Index size = parts.size();
     const Index draws = sample.points.cols();
     const double dimension = static_cast<double>(sample.points.rows());
     const Vector weights = sample.log_weights.array().exp();
-    const NormalApproximation all = weighted_moments(sample.points, sample.log_weights);
     Matrix memberships = Matrix::Zero(draws, size);  // weight times the probability that the draw is this part's
     Matrix stretched = memberships;                  // times the precision that the part's Student t has there
     for (Index i = 0; i < draws; ++i) {
@@ -139,15 +139,21 @@ std::vector<ProposalPart> adapted(const ImportanceSample& sample, double dof) {
         stretched.row(i) =
             memberships.row(i).transpose().cwiseProduct(((dof + dimension) / (dof + distances.array())).matrix());
     }
-    const Matrix centred = sample.points.colwise() - all.mean;
-    const Vector variance = all.covariance.diagonal();
+    // Squared distances of what is wanted from its mean, in its variances; what overflowed without weight is nothing.
+    Matrix squares = options.functions ? options.functions(sample.points) : sample.points;
+    for (Index i = 0; i < draws; ++i) {
+        if (!(weights[i] > 0.0)) squares.col(i).setZero();
+    }
+    const Vector mean = squares * weights;
+    squares = (squares.colwise() - mean).cwiseAbs2();
+    const Vector variance = (squares * weights).cwiseMax(std::numeric_limits<double>::min());
     std::vector<ProposalPart> result = sample.proposal;
     double sum = 0.0;
     for (Index j = 0; j < size; ++j) {
         ProposalPart& part = result[static_cast<std::size_t>(j)];
         const Vector own = memberships.col(j);
         const double mass = own.sum();
-        const double spread = (centred.cwiseAbs2() * own).cwiseQuotient(variance).maxCoeff();
+        const double spread = (squares * own).cwiseQuotient(variance).maxCoeff();
         part.share = std::max(mass + spread, kSmallestShare);
         sum += part.share;
         if (!(mass > 0.0)) continue;
@@ -218,7 +224,7 @@ ImportanceSample importance_sample(const LogDensity& density, const NormalApprox
 
 ImportanceSample importance_sample(const LogDensity& density, std::vector<ProposalPart> proposal,
                                    const ImportanceOptions& options, int first_stream) {
-    const auto adapt = [&](const ImportanceSample& sample) { return adapted(sample, options.dof); };
+    const auto adapt = [&](const ImportanceSample& sample) { return adapted(sample, options); };
     return sample_in_rounds(density, std::move(proposal), options, first_stream, adapt);
 }
 

@@ -89,9 +89,13 @@ TEST(Reliance, WithoutChainsAComponentOfFewRowsIsDoubtful) {
     MixtureSpecification specification;
     specification.components = 2;
     specification.weighted = true;
-    const Check check = check_of(FittedMixture(rows, specification));
+    const FittedMixture mixture(rows, specification);
+    const Check check = check_of(mixture);
     EXPECT_FALSE(check.reliable);
     EXPECT_NE(check.trust.find("few rows"), std::string::npos) << check.trust;
+    FitFile file;
+    file.posterior = mixture_posterior(mixture.fit);
+    EXPECT_THROW(corrected(file, check), std::invalid_argument);
 }
 
 // Rows that count twice are rows twice.

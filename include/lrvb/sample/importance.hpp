@@ -4,6 +4,7 @@
 #include <lrvb/sample/log_density.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 /// Importance sampling: draws from a proposal that is near the target, weighted by how much more of the target than of
@@ -19,7 +20,7 @@
 /// its own. Part j makes S s_j of the S draws, and every draw is weighted against the whole proposal, p(θ)/g(θ) (the
 /// balance heuristic), whichever part it came from: so no weight is large where any part goes. Between rounds, parts
 /// are refitted by a step of the EM algorithm on the weighted draws (population Monte Carlo), and share the draws by
-/// how much of the target, or of the variance of any coordinate, is theirs.
+/// how much of the target, or of the variance of anything that is wanted, is theirs.
 ///
 /// It can fail: in some dozens of dimensions few draws carry all the weight, which k̂ and the effective sample size
 /// tell; and of several modes it sees only those that the proposal reaches, which nothing tells. For mixtures that is
@@ -34,6 +35,9 @@ struct ImportanceOptions {
     int rounds = 3;
     /// A round in which so large a share of the draws carries the weight is not poor.
     double enough = 0.05;
+    /// Functions of points whose variances are wanted, one a row: parts share the draws by these. The coordinates,
+    /// where there are none.
+    std::function<Matrix(const Matrix& points)> functions;
     std::uint64_t seed = 1;
     /// Changes no bit of the answer: every draw has a random stream of its own.
     int threads = 1;
