@@ -2,6 +2,7 @@
 #include "fit/curvature.hpp"
 #include "fit/entropy.hpp"
 #include "fit/places.hpp"
+#include "fit/state_at.hpp"
 
 #include <lrvb/fit/fit.hpp>
 
@@ -24,6 +25,8 @@ constexpr int kStallsAllowed = 3;          // Newton steps that neither F nor th
 constexpr double kSmallestShift = 1e-3;    // of an indefinite curvature, whose mean-field part is the identity
 constexpr double kLargestShift = 64.0;     // beyond it, ascent moves further
 constexpr double kShiftGrowth = 4.0;
+constexpr double kPoorGain = 0.25;   // of a shifted step, over what was foretold: the next is shorter
+constexpr double kGoodGain = 0.75;   // and here it is longer by more
 constexpr double kSmallGain = 1e-3;  // of a sweep, in nats: ascent crawls
 
 struct Bound {
@@ -48,25 +51,6 @@ Vector bound_gradient(const Layout& layout, const State& state, const Vector& gr
         if (state.clamped[static_cast<std::size_t>(j)]) layout.segment(residual, j).setZero();
     }
     return residual;
-}
-
-// The state with these naturals, or nothing where they leave a family's domain.
-std::optional<State> state_at(const Layout& layout, const State& from, const Vector& natural) {
-    State state = from;
-    for (Index j = 0; j < layout.variable_count(); ++j) {
-        if (from.clamped[static_cast<std::size_t>(j)]) continue;
-        const VectorView own = natural.segment(layout[j].offset, layout[j].size);
-        const bool inside = std::visit(
-            [&](const auto& family) {
-                if (!family.domain_error(own).empty()) return false;
-                layout.segment(state.mean, j) = family.mean(own);
-                return true;
-            },
-            layout[j].family);
-        if (!inside) return std::nullopt;
-        layout.segment(state.natural, j) = own;
-    }
-    return state;
 }
 
 // One start, from beginning to end.
@@ -152,15 +136,16 @@ class Run {
             converge(std::move(curvature), natural_step);
             return true;
         }
-        if (!take_step(natural_step)) return false;
+        if (!take_step(natural_step) && !take_shifted_step(gradient)) return false;
         check_stall(previous_step);
         check_limit();
         return true;
     }
 
     // Whether the last sweep got anywhere. While it does, ascent is left to choose among the optima: it goes further
-    // than the nearest.
+    // than the nearest. A start that is already near has chosen: along a ridge ascent would gain a little for ever.
     bool ascent_gains() const {
+        if (options_.first_sweeps == 0) return false;
         const std::vector<double>& trace = result_.trace;
         return stage_ == "ascent" && trace.size() > 1 && trace.back() - trace[trace.size() - 2] > kSmallGain;
     }
@@ -184,7 +169,7 @@ class Run {
                        rounding));
             return;
         }
-        std::optional<State> next = state_at(layout_, result_.state, result_.state.natural + natural_step);
+        std::optional<State> next = detail::state_at(layout_, result_.state, result_.state.natural + natural_step);
         result_.next = next ? std::move(*next) : result_.state;
         result_.curvature = std::move(curvature);
         result_.model_identity = model_.identity();
@@ -196,7 +181,7 @@ class Run {
         bool is_first = true;
         for (int i = 0; i < kCandidates; ++i, fraction *= 0.5) {
             std::optional<State> candidate =
-                state_at(layout_, result_.state, result_.state.natural + fraction * natural_step);
+                detail::state_at(layout_, result_.state, result_.state.natural + fraction * natural_step);
             if (!candidate) continue;
             const auto keeps = [&](const Bound& after) { return !bound_.fell_to(after); };
             if (go_to(std::move(*candidate), std::exchange(is_first, false), keeps)) return true;
@@ -211,12 +196,20 @@ class Run {
         for (double shift = first_shift_; shift <= kLargestShift && candidates < kCandidates; shift *= kShiftGrowth) {
             const detail::Curvature shifted(structure_, layout_, result_.state.natural, expansion_->hessian, shift);
             if (shifted.failed_variable()) continue;
-            const Vector natural_step = (gradient + times_hessian(shifted.respond(gradient))) / (1.0 + shift);
-            std::optional<State> candidate = state_at(layout_, result_.state, result_.state.natural + natural_step);
+            const Vector mean_step = shifted.respond(gradient);
+            const Vector natural_step = (gradient + times_hessian(mean_step)) / (1.0 + shift);
+            std::optional<State> candidate =
+                detail::state_at(layout_, result_.state, result_.state.natural + natural_step);
             if (!candidate) continue;
             const auto rises = [&](const Bound& after) { return bound_.rose_to(after); };
+            const double before = bound_.value;
             if (!go_to(std::move(*candidate), candidates++ == 0, rises)) continue;
-            first_shift_ = std::max(kSmallestShift, shift / (kShiftGrowth * kShiftGrowth));
+            // Where the bound rose as its second derivative foretold, the next step may be longer.
+            const double foretold = 0.5 * (gradient.dot(mean_step) + shift * mean_step.dot(natural_step));
+            const double kept = (bound_.value - before) / foretold;
+            const double growth =
+                kept < kPoorGain ? kShiftGrowth : 1.0 / (kept < kGoodGain ? kShiftGrowth : kShiftGrowth * kShiftGrowth);
+            first_shift_ = std::max(kSmallestShift, shift * growth);
             return true;
         }
         first_shift_ = kSmallestShift;

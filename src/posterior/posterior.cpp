@@ -182,7 +182,7 @@ Vector DenseCovariance::variances(const SparseMatrix& combinations) const {
         double sum = 0.0;
         for (SparseMatrix::InnerIterator a(combinations, c); a; ++a) {
             for (SparseMatrix::InnerIterator b(combinations, c); b; ++b) {
-                sum += a.value() * b.value() * matrix_(a.row(), b.row());
+                sum += a.value() * b.value() * matrix_(b.row(), a.row());  // down a column, as it lies in memory
             }
         }
         result[c] = sum;

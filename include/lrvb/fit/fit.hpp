@@ -20,12 +20,14 @@
 ///     Δm = Σ̂ g,     Δη = (I − HV)⁻¹ g = g + HΔm,
 ///
 /// from the same factorisation that the response uses. F is the judge: a Newton step that would lower it, or leave the
-/// domain of a family, is halved and then given up for more ascent. Where −∇²F = V⁻¹ − H is not positive definite and
-/// ascent no longer gains, the step is that of a shifted curvature (Levenberg's),
+/// domain of a family, is halved. Where no such step keeps F, or where −∇²F = V⁻¹ − H is not positive definite and
+/// ascent no longer gains (or was not asked for: first_sweeps = 0), the step is that of a shifted curvature
+/// (Levenberg's),
 ///
 ///     Δm = ((1 + s)V⁻¹ − H)⁻¹ g,     Δη = (g + HΔm)/(1 + s),
 ///
-/// with s growing until the matrix is positive definite and F rises; if that takes too much of it, ascent goes on.
+/// with s growing until the matrix is positive definite and F rises; if that takes too much of it, ascent goes on. The
+/// next s is smaller where F rose by what its second derivative foretold, and larger where it rose by much less.
 ///
 /// Converged means: the Newton decrement λ = √(gᵀΣ̂g) at the state that is returned is at most the tolerance. By
 /// Cauchy–Schwarz |Δm_i| ≤ λ sd_i, so no mean, nor any linear combination of means, would move by more than λ of its

@@ -1,8 +1,10 @@
 #include "base/validate.hpp"
 #include "fit/entropy.hpp"
 #include "fit/places.hpp"
+#include "fit/state_at.hpp"
 #include "kind/mixture/optima.hpp"
 #include "kind/mixture/pass.hpp"
+#include "kind/mixture/starts.hpp"
 
 #include <lrvb/data/table.hpp>
 #include <lrvb/family/symmetric.hpp>
@@ -10,7 +12,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <optional>
+#include <utility>
 
 namespace lrvb {
 
@@ -19,16 +24,27 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Index kGrowth = 32;              // of one sample to the next
 constexpr Index kLargestSample = 1 << 20;  // so that memory does not grow with the data
-constexpr int kFirstRound = 10;            // sweeps of the tournament's first round; doubles as starts drop out
 constexpr Index kRowsPerComponent = 100;   // of the first sample, at least
 constexpr Index kNearEnough = 8;           // the last sample is at least this part of the data, or the largest
 constexpr Index kSmallPart = 4;            // and at most this part: then the data themselves are as cheap
 constexpr Index kReadRows = 16384;         // at once
-constexpr std::size_t kFinalists = 4;      // that are fitted
-constexpr double kSameBound = 1e-2;        // bounds of one optimum, fitted that loosely
-constexpr double kSmallGain = 1e-2;        // of a sweep that ends a start's round
+constexpr Index kExploredRows = 2048;      // where optima are sought; then they are compared on the first sample
+constexpr Index kStartWork = 1 << 14;      // rows × components × columns of a start; where all are fewer,
+constexpr Index kMostTimes = 4;            // there are up to this many times more starts
+constexpr Index kManyStatistics = 400;     // of a model whose curvature costs more than many sweeps
+constexpr int kFirstRound = 6;             // strides of the tournament's first round; doubles as starts drop out
+constexpr int kLongClimb = 60;             // strides in place of a fit, where there are many statistics
+constexpr std::size_t kFinalists = 6;      // starts that are fitted, if they are not on their way to the same place
+constexpr std::size_t kMovesFitted = 3;    // of one round of moves
+constexpr int kMoveRounds = 3;             // at most: the next begins where the last found something better
+constexpr std::size_t kCompared = 4;       // places that are compared on more rows
+constexpr std::size_t kLooks = 3;          // at places that only starts which dropped out were on their way to
 constexpr double kOnTheWay = 20.0;         // nats below the best of a start that may yet end within kOtherOptimum
 constexpr double kOnTheWaySds = 3.0;       // from a place that a start is on its way to
+constexpr double kSameBound = 1e-2;        // bounds of one optimum, fitted that loosely
+constexpr double kSmallGain = 1e-3;        // of a stride that ends a start's round
+constexpr double kHottest = 8.0;           // temperature of annealed starts
+constexpr int kTemperatures = 8;
 constexpr double kSampleTolerance = 1e-2;  // of a fit that is only a start for the next
 
 std::vector<Index> sample_sizes(Index rows, Index first) {
@@ -88,30 +104,27 @@ class MixtureFitter {
         detail::require_at_least("fit_mixture", "sample_rows", options_.sample_rows, 1);
         detail::require_at_least("fit_mixture", "restarts", options_.restarts, 1);
         detail::require_at_least("fit_mixture", "max_iterations", options_.max_iterations, 1);
-        const Index first = std::max(options_.sample_rows, kRowsPerComponent * model_->components());
-        const std::vector<Index> sizes = sample_sizes(model_->used_rows(), first);
+        const Index least = kRowsPerComponent * model_->components();
+        std::vector<Index> sizes = sample_sizes(model_->used_rows(), std::max(options_.sample_rows, least));
+        // Optima are sought on a small sample, where there are many rows, and compared on the first that is not.
+        const Index explored = std::max(std::min(kExploredRows, options_.sample_rows), least);
+        const bool explores = model_->used_rows() > 2 * explored && (sizes.empty() || explored < sizes.front());
+        if (explores) sizes.insert(sizes.begin(), explored);
         std::vector<std::vector<double>> samples =
             draw_samples(*source_, *model_, specification_.weighted, sizes, options_.seed);
         result_.model = model_;
-        if (samples.empty()) {
-            best_ = tournament(*model_);
-            result_.start_passes = model_->passes();
-        }
         for (std::size_t s = 0; s < samples.size() && !cancelled_; ++s) {
             const MixtureModel sample = sample_model(std::move(samples[s]));
             if (s == 0) {
-                best_ = tournament(sample);
-                found_ = detail::rivals(sample, best_.state, std::move(found_));
-                continue;
+                tournament(sample);
+            } else {
+                compare_finalists("sample", sample);
             }
-            FitOptions options = quick("sample", sample, 0);
-            options.initial = std::move(best_.state);
-            options.first_sweeps = 0;
-            Optimum optimum = fit(sample, options);
-            best_.state = start_after(optimum);
-            best_.bound = optimum.bound;
-            found_ = detail::rivals(sample, best_.state, fitted_again(sample, options));
+            rule_out(sample);
         }
+        if (samples.empty()) tournament(*model_);
+        if (samples.size() == 1 && explores && !cancelled_) compare_finalists("tournament", *model_);
+        result_.start_passes = model_->passes();
         if (cancelled_) {
             give_up();
         } else {
@@ -126,7 +139,10 @@ class MixtureFitter {
         State state;
         double bound = -kInfinity;
         std::size_t number = 0;
+        detail::StartKind kind = detail::StartKind::partition;
         int sweeps = 0;
+        int starts = 1;  // that came here
+        bool settled = false;
         bool converged = false;
     };
 
@@ -166,106 +182,262 @@ class MixtureFitter {
         return MixtureModel(std::make_shared<TableSource>(std::move(rows), width), specification);
     }
 
-    // Sweeps until they gain next to nothing. A start that fails is out of the race; it does not end it.
-    void run(const MixtureModel& model, int sweeps, Entrant& entrant) {
+    // The bound where the sweep began.
+    double sweep(const MixtureModel& model, Entrant& entrant, const std::function<bool(const Progress&)>& progress) {
+        const double entropy = detail::entropy_of(model.layout(), entrant.state).value;
+        entrant.bound = model.sweep(entrant.state).value + entropy;
+        ++entrant.sweeps;
+        if (progress) progress({0, {}, entrant.sweeps, entrant.bound, kInfinity, 0, 0});
+        return entrant.bound;
+    }
+
+    // Strides of three sweeps each, until one gains next to nothing; the third begins where the first two point to, if
+    // that is no worse (squared extrapolation, SQUAREM). A start that fails is out of the race; it does not end it.
+    void climb(const MixtureModel& model, int strides, Entrant& entrant) {
         const auto progress = progress_of("tournament", model, static_cast<int>(entrant.number));
-        // What a row of a sample adds to the bound stands for many, and is known no better.
-        const double small_gain = kSmallGain * model.total_weight() / static_cast<double>(model.used_rows());
         try {
-            for (int i = 0; i < sweeps && entrant.sweeps < options_.max_iterations && !cancelled_; ++i) {
-                const double entropy = detail::entropy_of(model.layout(), entrant.state).value;
-                const double before = entrant.bound;
-                entrant.bound = model.sweep(entrant.state).value + entropy;
-                ++entrant.sweeps;
-                if (progress) progress({0, {}, entrant.sweeps, entrant.bound, kInfinity});
-                if (entrant.bound - before < small_gain) break;
+            for (int i = 0; i < strides && !entrant.settled && !cancelled_; ++i) {
+                if (entrant.sweeps >= options_.max_iterations) return;
+                const State first = entrant.state;
+                const double before = sweep(model, entrant, progress);
+                const State second = entrant.state;
+                const double after = sweep(model, entrant, progress);
+                const std::optional<State> ahead = extrapolated(model.layout(), first, second, entrant.state);
+                if (ahead) {
+                    const State third = std::exchange(entrant.state, *ahead);
+                    if (!(sweep(model, entrant, progress) >= after)) {
+                        entrant.state = third;
+                        entrant.bound = after;
+                    }
+                }
+                entrant.settled = entrant.bound - before < kSmallGain * weight_of_a_row(model);
             }
         } catch (const ImproperConditional&) {
             entrant.bound = -kInfinity;
         }
-        if (!std::isfinite(entrant.bound)) entrant.bound = -kInfinity;
+        if (std::isfinite(entrant.bound)) return;
+        entrant.bound = -kInfinity;
+        entrant.settled = true;
     }
 
-    // All starts run a few sweeps; the better half runs twice as many more; and so on. The last few are fitted, and the
-    // best bound wins.
-    Entrant tournament(const MixtureModel& model) {
-        std::vector<Entrant> entrants;
-        std::vector<Entrant> left;  // that are out of the race
-        const bool has_rounds = static_cast<std::size_t>(options_.restarts) > kFinalists;
-        for (int r = 0; r < options_.restarts && !cancelled_; ++r) {
-            Random random(options_.seed, static_cast<std::uint64_t>(r));
-            entrants.push_back({clamped(model, model.start(random)), -kInfinity, entrants.size(), 0, false});
-            if (has_rounds) run(model, kFirstRound, entrants.back());
+    // What a row of a sample adds to the bound stands for many, and is known no better.
+    static double weight_of_a_row(const MixtureModel& model) {
+        return model.total_weight() / static_cast<double>(model.used_rows());
+    }
+
+    // Where two sweeps point to: η0 + 2aδ + a²(δ' − δ), with a the ratio of the first sweep's length to its change.
+    static std::optional<State> extrapolated(const Layout& layout, const State& first, const State& second,
+                                             const State& third) {
+        const Vector scale = (first.natural.cwiseAbs() + third.natural.cwiseAbs()).array() + 1e-12;
+        const Vector step = second.natural - first.natural;
+        const Vector change = (third.natural - second.natural) - step;
+        const double bend = change.cwiseQuotient(scale).norm();
+        if (!(bend > 0.0)) return std::nullopt;
+        const double length = step.cwiseQuotient(scale).norm() / bend;
+        if (!(length > 1.0)) return std::nullopt;
+        return detail::state_at(layout, first, first.natural + 2.0 * length * step + length * length * change);
+    }
+
+    State start(const MixtureModel& model, detail::StartKind kind, Random& random) const {
+        const Matrix& rows = model.start_rows();
+        State state =
+            clamped(model, model.start_from(detail::start_responsibilities(kind, rows, model.components(), random)));
+        if (kind != detail::StartKind::annealed) return state;
+        for (int t = 0; t < kTemperatures; ++t) {
+            const double temperature = std::pow(kHottest, 1.0 - static_cast<double>(t) / kTemperatures);
+            const Matrix scores = model.start_scores(state);
+            state = clamped(model, model.start_from(detail::tempered_responsibilities(scores, temperature)));
         }
-        result_.start_bounds.assign(entrants.size(), -kInfinity);
-        const auto keep_best = [&](std::size_t count) {
-            for (const Entrant& entrant : entrants) result_.start_bounds[entrant.number] = entrant.bound;
-            std::stable_sort(entrants.begin(), entrants.end(),
-                             [](const Entrant& a, const Entrant& b) { return a.bound > b.bound; });
-            while (entrants.size() > count) {
-                left.push_back(std::move(entrants.back()));
-                entrants.pop_back();
-            }
-        };
-        for (int sweeps = 2 * kFirstRound; entrants.size() > kFinalists; sweeps *= 2) {
-            keep_best(std::max(kFinalists, (entrants.size() + 1) / 2));
-            if (entrants.size() == kFinalists || cancelled_) break;
-            for (Entrant& entrant : entrants) run(model, sweeps, entrant);
-        }
+        return state;
+    }
+
+    // Kinds of start take turns; where all rows are few, there are more of them.
+    int starts_of(const MixtureModel& model) const {
+        if (model.components() == 1 || options_.restarts == 1) return 1;
+        if (&model != model_.get()) return options_.restarts;
+        const Index work = model.used_rows() * model.components() * model.columns();
+        return static_cast<int>(std::clamp<Index>(kStartWork / work, 1, kMostTimes)) * options_.restarts;
+    }
+
+    static void sort(std::vector<Entrant>& entrants) {
+        std::stable_sort(entrants.begin(), entrants.end(),
+                         [](const Entrant& a, const Entrant& b) { return a.bound > b.bound; });
+    }
+
+    static bool same_place(const MixtureModel& model, const Entrant& a, const Entrant& b) {
+        if (std::abs(a.bound - b.bound) > 10.0 * kSameBound * weight_of_a_row(model)) return false;
+        return detail::same_place(model, a.state, b.state);
+    }
+
+    // Of entrants that came to one place the best stays, and counts for all.
+    void merge_same(const MixtureModel& model, std::vector<Entrant>& entrants) {
+        sort(entrants);
+        std::vector<Entrant> distinct;
         for (Entrant& entrant : entrants) {
-            if (cancelled_) break;
-            FitOptions options = quick("tournament", model, static_cast<int>(entrant.number));
-            options.initial = std::move(entrant.state);
-            Optimum optimum = fit(model, options);
-            if (optimum.converged()) found_.push_back(optimum);
-            entrant.state = start_after(optimum);
-            const bool counts = optimum.converged() || !std::isfinite(entrant.bound);
-            entrant.bound = counts ? optimum.bound : std::min(optimum.bound, entrant.bound);
-            entrant.converged = optimum.converged();
+            result_.start_bounds[entrant.number] = entrant.bound;
+            const auto twin = std::find_if(distinct.begin(), distinct.end(), [&](const Entrant& other) {
+                return std::isfinite(entrant.bound) && same_place(model, other, entrant);
+            });
+            if (twin == distinct.end()) {
+                distinct.push_back(std::move(entrant));
+            } else {
+                twin->starts += entrant.starts;
+            }
         }
-        result_.finalists = static_cast<int>(entrants.size());
-        keep_best(entrants.size());
-        for (const Entrant& entrant : entrants) {
-            const bool at_best = entrant.converged && entrant.bound >= entrants.front().bound - kSameBound;
-            if (at_best) ++result_.finalists_at_best;
+        entrants = std::move(distinct);
+    }
+
+    // The best so many, and the best of each kind: a start that is slow at first may go further.
+    void keep_best(std::size_t count, std::vector<Entrant>& entrants) {
+        sort(entrants);
+        std::vector<Entrant> kept;
+        std::vector<detail::StartKind> kinds;
+        for (Entrant& entrant : entrants) {
+            const bool is_first = std::find(kinds.begin(), kinds.end(), entrant.kind) == kinds.end();
+            if (kept.size() >= count && !is_first) {
+                dropped_.push_back(std::move(entrant));
+                continue;
+            }
+            kinds.push_back(entrant.kind);
+            kept.push_back(std::move(entrant));
         }
-        look_elsewhere(model, entrants.front(), std::move(left));
-        return entrants.front();
+        entrants = std::move(kept);
+    }
+
+    void fit_entrant(std::string_view stage, const MixtureModel& model, int first_sweeps, Entrant& entrant) {
+        if (cancelled_) return;
+        if (model.layout().size() > kManyStatistics) {
+            entrant.settled = false;
+            climb(model, kLongClimb, entrant);
+            entrant.converged = entrant.settled;
+            return;
+        }
+        FitOptions options = quick(stage, model, static_cast<int>(entrant.number));
+        options.first_sweeps = first_sweeps;
+        options.initial = std::move(entrant.state);
+        Optimum optimum = fit(model, options);
+        entrant.state = start_after(optimum);
+        const bool counts = optimum.converged() || !std::isfinite(entrant.bound);
+        entrant.bound = counts ? optimum.bound : std::min(optimum.bound, entrant.bound);
+        entrant.converged = optimum.converged();
+    }
+
+    Entrant& enter(State state, detail::StartKind kind, std::vector<Entrant>& entrants) {
+        entrants.push_back({std::move(state), -kInfinity, result_.start_bounds.size(), kind});
+        result_.start_bounds.push_back(-kInfinity);
+        return entrants.back();
+    }
+
+    // All starts climb a little; the better half climbs twice as far; and so on. The last few are fitted. Then moves
+    // away from the best of them are tried in the same way, as long as they find something better.
+    void tournament(const MixtureModel& model) {
+        std::vector<Entrant> entrants;
+        const int starts = starts_of(model);
+        for (int r = 0; r < starts && !cancelled_; ++r) {
+            Random random(options_.seed, static_cast<std::uint64_t>(r));
+            const auto kind = static_cast<detail::StartKind>(r % detail::kFreshKinds);
+            Entrant& entrant = enter(start(model, kind, random), kind, entrants);
+            if (starts > 1) climb(model, kFirstRound, entrant);
+        }
+        for (int strides = 2 * kFirstRound; starts > 1 && !cancelled_; strides *= 2) {
+            merge_same(model, entrants);
+            const std::size_t before = entrants.size();
+            keep_best(std::max(kFinalists, (entrants.size() + 1) / 2), entrants);
+            for (Entrant& entrant : entrants) climb(model, strides, entrant);
+            if (entrants.size() == before || entrants.size() <= kFinalists) break;
+        }
+        merge_same(model, entrants);
+        for (Entrant& entrant : entrants) fit_entrant("tournament", model, 4, entrant);
+        merge_same(model, entrants);
+        for (int round = 0; round < kMoveRounds && starts > 1 && !cancelled_; ++round) {
+            const double best = entrants.front().bound;
+            add_moves(model, round, entrants);
+            if (!(entrants.front().bound > best + kSameBound * weight_of_a_row(model))) break;
+        }
+        look_elsewhere(model, entrants);
+        finalists_ = std::move(entrants);
+        for (const Entrant& entrant : finalists_) result_.finalists += entrant.starts;
+        note_best(model);
     }
 
     // Starts that were on their way to another optimum may all have lost to those that were on their way to the best,
     // though it is as good; on a sample they do, by chance. The best of each place is fitted.
-    void look_elsewhere(const MixtureModel& model, const Entrant& best, std::vector<Entrant> left) {
-        std::stable_sort(left.begin(), left.end(),
-                         [](const Entrant& a, const Entrant& b) { return a.bound > b.bound; });
+    void look_elsewhere(const MixtureModel& model, std::vector<Entrant>& entrants) {
+        std::vector<Entrant> dropped = std::move(dropped_);
+        sort(dropped);
         const bool is_sample = &model != model_.get();
+        const Entrant best = entrants.front();
         std::size_t looks = 0;
-        for (Entrant& entrant : left) {
-            if (cancelled_ || looks == detail::kMostRivals || !std::isfinite(entrant.bound)) return;
-            if (!is_sample && entrant.bound < best.bound - kOnTheWay) return;
-            const auto is_there = [&](const Optimum& known) {
+        for (Entrant& entrant : dropped) {
+            if (cancelled_ || looks == kLooks || !std::isfinite(entrant.bound)) break;
+            if (!is_sample && entrant.bound < best.bound - kOnTheWay) break;
+            const auto is_there = [&](const Entrant& known) {
                 return detail::same_place(model, known.state, entrant.state, kOnTheWaySds);
             };
-            if (std::any_of(found_.begin(), found_.end(), is_there)) continue;
+            if (std::any_of(entrants.begin(), entrants.end(), is_there)) continue;
             ++looks;
             if (is_sample && detail::is_ruled_out(model, best.state, entrant.state)) continue;
-            FitOptions options = quick("tournament", model, static_cast<int>(entrant.number));
-            options.initial = std::move(entrant.state);
-            Optimum optimum = fit(model, options);
-            if (optimum.converged()) found_.push_back(std::move(optimum));
+            fit_entrant("tournament", model, 4, entrant);
+            if (entrant.converged) entrants.push_back(std::move(entrant));
         }
+        merge_same(model, entrants);
     }
 
-    // The other optima, fitted on other rows from where they stand.
-    std::vector<Optimum> fitted_again(const MixtureModel& model, FitOptions options) const {
-        std::vector<Optimum> result;
-        for (const Optimum& one : found_) {
-            if (cancelled_) break;
-            options.initial = start_after(one);
-            Optimum optimum = fit(model, options);
-            if (optimum.converged()) result.push_back(std::move(optimum));
+    // Moves away from the best entrant, as new ones.
+    void add_moves(const MixtureModel& model, int round, std::vector<Entrant>& entrants) {
+        if (!std::isfinite(entrants.front().bound)) return;
+        Random random(options_.seed, std::numeric_limits<std::uint64_t>::max() - 1 - static_cast<std::uint64_t>(round));
+        const Matrix scores = model.start_scores(entrants.front().state);
+        const auto count = static_cast<std::size_t>(options_.restarts / 2 + 1);
+        std::vector<Entrant> moved;
+        for (const detail::Move& move : detail::draw_moves(model.components(), count, random)) {
+            if (cancelled_) return;
+            const Matrix responsibilities = detail::moved_responsibilities(move, model.start_rows(), scores, random);
+            climb(model, 2 * kFirstRound,
+                  enter(clamped(model, model.start_from(responsibilities)), detail::StartKind::moved, moved));
         }
-        return result;
+        merge_same(model, moved);
+        keep_best(kMovesFitted, moved);
+        for (Entrant& entrant : moved) {
+            climb(model, 4 * kFirstRound, entrant);
+            const bool is_known = std::any_of(entrants.begin(), entrants.end(),
+                                              [&](const Entrant& other) { return same_place(model, other, entrant); });
+            if (!is_known) fit_entrant("tournament", model, 4, entrant);
+        }
+        std::move(moved.begin(), moved.end(), std::back_inserter(entrants));
+        merge_same(model, entrants);
+    }
+
+    // The finalists again, on more rows.
+    void compare_finalists(std::string_view stage, const MixtureModel& model) {
+        for (Entrant& entrant : finalists_) {
+            entrant.settled = false;
+            fit_entrant(stage, model, 0, entrant);
+        }
+        merge_same(model, finalists_);
+        note_best(model);
+    }
+
+    // Places that the rows of a sample cannot rule out are compared on more rows: the best may be another one there,
+    // and one that is nearly as good shares the posterior with it.
+    void rule_out(const MixtureModel& sample) {
+        std::vector<Entrant> kept;
+        for (Entrant& entrant : finalists_) {
+            if (kept.size() == kCompared) break;
+            const bool is_out = !kept.empty() && detail::is_ruled_out(sample, best_.state, entrant.state);
+            if (!is_out) kept.push_back(std::move(entrant));
+        }
+        finalists_ = std::move(kept);
+    }
+
+    void note_best(const MixtureModel& model) {
+        best_ = finalists_.front();
+        result_.finalists_at_best = 0;
+        for (const Entrant& entrant : finalists_) {
+            const bool at_best =
+                entrant.converged && entrant.bound >= best_.bound - kSameBound * weight_of_a_row(model);
+            if (at_best) result_.finalists_at_best += entrant.starts;
+        }
     }
 
     State clamped(const MixtureModel& model, State state) const {
@@ -327,12 +499,13 @@ class MixtureFitter {
         if (!result_.optimum.converged()) return;
         const Index before = model_->passes();
         // Bounds on a sample are not those on all rows; loose fits of all rows are near enough to be judged.
-        const double within = result_.start_passes > 0 ? kOtherOptimum + kSameBound : kInfinity;
-        found_ = detail::other_places(*model_, result_.optimum, std::move(found_), within, detail::kMostRivals);
+        const double least = result_.start_passes > 0 ? result_.optimum.bound - kOtherOptimum - kSameBound : -kInfinity;
         std::vector<Optimum> found;
-        for (const Optimum& one : found_) {
-            if (cancelled_) break;
-            Optimum other = fitted_in_order(start_after(one), options);
+        for (std::size_t i = 1; i < finalists_.size() && found.size() + 1 < kCompared && !cancelled_; ++i) {
+            const Entrant& entrant = finalists_[i];
+            const bool is_here = detail::same_place(*model_, result_.optimum.state, entrant.state);
+            if (is_here || !(entrant.bound >= least)) continue;
+            Optimum other = fitted_in_order(entrant.state, options);
             if (!other.converged()) continue;
             // On all rows it may be the better one after all.
             if (other.bound > result_.optimum.bound + kSameBound) std::swap(other, result_.optimum);
@@ -372,8 +545,9 @@ class MixtureFitter {
     MixtureSpecification specification_;
     MixtureFitOptions options_;
     std::shared_ptr<MixtureModel> model_;
+    std::vector<Entrant> finalists_;  // of the tournament, one a place, the best first
+    std::vector<Entrant> dropped_;    // out of the tournament before they were fitted
     Entrant best_;
-    std::vector<Optimum> found_;  // optima of the tournament; of a larger sample, those beside the best
     bool cancelled_ = false;
     MixtureFit result_;
 };

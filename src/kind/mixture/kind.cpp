@@ -67,8 +67,19 @@ std::optional<MixturePrior> prior_of(const Settings& settings, const DataRows& d
     return prior;
 }
 
+// What a fit has to solve for; beyond it, one takes long.
+constexpr Index kManyStatistics = 2000;
+
 std::vector<std::string> warnings_of(const MixtureFit& fit) {
     std::vector<std::string> result;
+    const Index statistics = fit.model->layout().size();
+    if (fit.model->has_full_covariances() && statistics > kManyStatistics) {
+        result.push_back(
+            fmt::format("full covariances of {} columns make {} statistics, which take long to fit; if columns are "
+                        "unrelated within "
+                        "components, --covariance diagonal has {}",
+                        fit.model->columns(), statistics, fit.model->components() * (4 * fit.model->columns() + 1)));
+    }
     if (fit.optimum.converged() && fit.finalists > 1 && fit.finalists_at_best == 1) {
         result.push_back(fmt::format(
             "only one of the {} best starts reached this optimum, so there may be a better one: try more --restarts",

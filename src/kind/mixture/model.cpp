@@ -453,11 +453,20 @@ double MixtureModel::skipped_bound(const State& state) const {
     return implementation_->pass(parts.scores(point), parts.pair_origins(point)).skipped;
 }
 
-// k-means++ on the sample that was kept, then the globals as ascent would set them from that assignment.
 State MixtureModel::start(Random& random) const {
+    return start_from(detail::cluster(start_rows(), components(), random));
+}
+
+const Matrix& MixtureModel::start_rows() const {
+    return implementation_->data.sample;
+}
+
+// The globals as ascent would set them, all rows standing behind those that were kept.
+State MixtureModel::start_from(const Matrix& responsibilities) const {
     const Implementation& self = *implementation_;
     const detail::RowSummary& data = self.data;
-    const Matrix responsibilities = detail::cluster(data.sample, components(), random);
+    detail::require_size("start_from", "rows of the responsibilities", responsibilities.rows(), data.sample.rows());
+    detail::require_size("start_from", "columns of the responsibilities", responsibilities.cols(), components());
     const double scale = data.total_weight / data.sample_weights.sum();
     const Matrix weighted = (scale * data.sample_weights).asDiagonal() * responsibilities;
     const Vector sizes = weighted.colwise().sum().cwiseMax(std::numeric_limits<double>::min());
@@ -473,6 +482,11 @@ State MixtureModel::start(Random& random) const {
     }
     for (int i = 0; i < 5; ++i) self.update(state, origins, sums);
     return state;
+}
+
+Matrix MixtureModel::start_scores(const State& state) const {
+    const Implementation& self = *implementation_;
+    return detail::scores_of(self.data.sample, self.data.format, self.parts.scores(self.parts.point_at(state)));
 }
 
 Expansion MixtureModel::sweep(State& state) const {

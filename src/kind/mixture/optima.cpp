@@ -1,9 +1,6 @@
 #include "kind/mixture/optima.hpp"
 
-#include "fit/places.hpp"
-
 #include <cmath>
-#include <limits>
 
 namespace lrvb::detail {
 
@@ -25,15 +22,6 @@ bool is_ruled_out(const MixtureModel& sample, const State& best, const State& ot
         squares += gains.squaredNorm();
     });
     return sum + kErrors * std::sqrt(squares) < -kOtherOptimum;
-}
-
-std::vector<Optimum> rivals(const MixtureModel& sample, const State& best, std::vector<Optimum> found) {
-    Optimum reference;
-    reference.state = best;
-    std::vector<Optimum> others =
-        other_places(sample, reference, std::move(found), std::numeric_limits<double>::infinity(), kMostRivals);
-    std::erase_if(others, [&](const Optimum& other) { return is_ruled_out(sample, best, other.state); });
-    return others;
 }
 
 }  // namespace lrvb::detail

@@ -3,8 +3,6 @@
 #include <lrvb/fit/fit.hpp>
 #include <lrvb/kind/mixture/model.hpp>
 
-#include <vector>
-
 /// What else the tournament of a mixture found on a sample of the rows: optima that may share the posterior with the
 /// best.
 ///
@@ -13,14 +11,7 @@
 /// posterior is not worth a look at all rows; otherwise nobody can tell from the sample, and it is carried on.
 namespace lrvb::detail {
 
-/// Optima beside the best that are carried on.
-constexpr std::size_t kMostRivals = 3;
-
 /// Whether the rows of a sample say that a state's share is not worth a look at all rows. Takes a pass over the sample.
 bool is_ruled_out(const MixtureModel& sample, const State& best, const State& other);
-
-/// Of optima on a sample those that are at other places than `best`, one for each place, the best first, and that the
-/// sample does not rule out. Takes a pass over the sample for each.
-std::vector<Optimum> rivals(const MixtureModel& sample, const State& best, std::vector<Optimum> found);
 
 }  // namespace lrvb::detail

@@ -12,9 +12,17 @@
 
 /// Fits a normal mixture, from rows to optimum, looking at all rows only a few times.
 ///
-/// Starts are made where rows are cheap: on a random sample, whose rows stand for the others by their weight, many
-/// k-means++ starts run a tournament on the bound, and the winner is taken through larger samples to the whole data. A
+/// Starts are made where rows are cheap: on a random sample, whose rows stand for the others by their weight, starts of
+/// several kinds run a tournament on the bound, and the winner is taken through larger samples to the whole data. A
 /// sample of n rows ends √(N/n) posterior sds from the optimum of all N, near enough for Newton's steps to be few.
+///
+/// The bound of a mixture has many optima, and every kind of start is blind to some. Five take turns: k-means++
+/// partitions, random responsibilities, nested scales (one centre, which no partition finds), overlapping components
+/// about rows, and annealed ascent, its temperature falling. The better half goes on, and the best of each kind, since
+/// a start that is slow at first may go further; the last are fitted. From the best of them moves that no ascent makes
+/// are tried: a component is taken out and another split in two, along its longest axis or into a core and a shell, or
+/// all are perturbed; and again from what that found, as long as it is better. `make optima` says how often that
+/// misses.
 namespace lrvb {
 
 /// Parts of a mixture that are held at given values, in the data's units.
@@ -29,7 +37,8 @@ struct MixtureFitOptions {
     double tolerance = 1e-8;
     /// Sweeps and Newton steps together, of each start of the tournament and of each fit.
     int max_iterations = 10000;
-    /// Starts of the tournament.
+    /// The tournament's effort: its starts, of all kinds in turn, and half as many moves a round. Up to four times as
+    /// many where rows are few and sweeps cost next to nothing; one is a single k-means++ start, and no moves.
     int restarts = 16;
     /// Of the starts and of the samples.
     std::uint64_t seed = 1;
@@ -50,10 +59,10 @@ struct MixtureFit {
     Index start_passes = 0;
     /// Those after it: of fits at the other optima that the tournament found, `optimum.others`, three of them at most.
     Index other_passes = 0;
-    /// The bound on the first sample that each start of the tournament had when it left it.
+    /// The bound that each start of the tournament, and each move, had when it left it, on the sample it ran on.
     std::vector<double> start_bounds;
-    /// Starts that were fitted to the end, and how many of them reached the best bound among them: where few did, more
-    /// restarts may find a better optimum.
+    /// Starts that came to the places that were fitted to the end, and how many of them to the best: where few did,
+    /// more restarts may find a better optimum.
     int finalists = 0;
     int finalists_at_best = 0;
 };

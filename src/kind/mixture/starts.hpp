@@ -1,0 +1,44 @@
+#pragma once
+
+#include <lrvb/family/random.hpp>
+#include <lrvb/types.hpp>
+
+#include <vector>
+
+/// Kinds of start of a mixture, as responsibilities: one row a row of the data, one column a component, each row adding
+/// up to one. No kind finds every optimum. Partitions never find components that share a place; responsibilities drawn
+/// at random forget small components; and what is missed by all is one move away from what is found.
+namespace lrvb::detail {
+
+enum class StartKind {
+    partition,  // k-means++
+    random,     // uniform on the simplex, each row by itself
+    nested,     // one centre, and scales that fall geometrically
+    centres,    // rows as centres, with widths of their own, up to all of the data's: they overlap
+    annealed,   // random ones again, for an ascent whose temperature falls
+    moved       // from another start's optimum
+};
+
+constexpr int kFreshKinds = 5;  // that need no optimum to begin with
+
+/// Of a kind that is not `moved`. Rows are standardised.
+Matrix start_responsibilities(StartKind kind, const Matrix& rows, Index components, Random& random);
+
+/// What no ascent does: a component is taken out, its rows left to the others, and another is split in two, along its
+/// longest axis or into a core and a shell. Or, where `split` is `removed`, all is mixed with random responsibilities.
+struct Move {
+    Index removed = 0;
+    Index split = 0;
+    bool into_shells = false;
+};
+
+/// So many different moves at most, in an order drawn at random.
+std::vector<Move> draw_moves(Index components, std::size_t count, Random& random);
+
+/// From the scores of an optimum: the logarithms of its responsibilities, up to a constant of each row.
+Matrix moved_responsibilities(const Move& move, const Matrix& rows, const Matrix& scores, Random& random);
+
+/// exp(score / temperature), normalised row by row.
+Matrix tempered_responsibilities(const Matrix& scores, double temperature);
+
+}  // namespace lrvb::detail
