@@ -4,7 +4,9 @@
 #include "cli/options.hpp"
 
 #include <lrvb/kind/fitted_model.hpp>
+#include <lrvb/query/robust.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,8 @@ class LineFile {
 
 /// FIT with DATA, restored; its refusals name the fit's file.
 std::unique_ptr<FittedModel> restored(const Settings& settings);
+/// The same where FIT was read before.
+std::unique_ptr<FittedModel> restored(const Settings& settings, FitFile fit);
 
 /// What is said above every summary: rows, components, passes, bound, converged or not.
 std::string headline(const FitFile& fit);
@@ -46,6 +50,8 @@ struct SummaryOptions {
     Format format = Format::table;
     std::vector<std::string> variables;
     double level = 0.9;
+    /// Of the same variables, where they were asked for.
+    std::optional<std::vector<RobustSd>> robust = {};
 };
 
 std::string summary_text(const FitFile& fit, const SummaryOptions& options);
