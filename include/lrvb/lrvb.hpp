@@ -38,6 +38,7 @@
 #include <lrvb/posterior/posterior.hpp>
 #include <lrvb/posterior/variable.hpp>
 #include <lrvb/query/influence.hpp>
+#include <lrvb/query/loo.hpp>
 #include <lrvb/query/robust.hpp>
 #include <lrvb/query/sensitivity.hpp>
 #include <lrvb/response/covariance.hpp>

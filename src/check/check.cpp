@@ -285,6 +285,7 @@ Check check_posterior(const Model& model, const Optimum& optimum, const Posterio
     Matrix values = resolved.weights.transpose() * density.statistics(points, options.threads);
     values.colwise() += resolved.constants;
     check.values = posterior.values_at(values);
+    check.points = points;
     compare(posterior, check);
     return check;
 }

@@ -1,7 +1,7 @@
 #include "base/parallel.hpp"
 #include "base/validate.hpp"
 
-#include <lrvb/model/model.hpp>
+#include <lrvb/model/row_model.hpp>
 
 #include <algorithm>
 
@@ -18,6 +18,10 @@ Vector Model::log_joint(const Matrix& statistics, int threads) const {
         }
     });
     return values;
+}
+
+void RowModel::row_log_likelihoods(const Matrix&, int, const RowVisitor&) const {
+    throw std::invalid_argument("row_log_likelihoods: this model does not know the likelihood of a row by itself");
 }
 
 }  // namespace lrvb
