@@ -37,6 +37,7 @@
 #include <lrvb/posterior/covariance.hpp>
 #include <lrvb/posterior/posterior.hpp>
 #include <lrvb/posterior/variable.hpp>
+#include <lrvb/query/compare.hpp>
 #include <lrvb/query/influence.hpp>
 #include <lrvb/query/loo.hpp>
 #include <lrvb/query/robust.hpp>
