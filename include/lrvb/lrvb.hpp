@@ -38,7 +38,10 @@
 #include <lrvb/posterior/other_optimum.hpp>
 #include <lrvb/posterior/posterior.hpp>
 #include <lrvb/posterior/variable.hpp>
+#include <lrvb/query/compare.hpp>
 #include <lrvb/query/influence.hpp>
+#include <lrvb/query/loo.hpp>
+#include <lrvb/query/robust.hpp>
 #include <lrvb/query/sensitivity.hpp>
 #include <lrvb/response/covariance.hpp>
 #include <lrvb/response/linear_response.hpp>

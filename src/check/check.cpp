@@ -435,10 +435,10 @@ Check check_posterior(const Model& model, const Optimum& optimum, const Posterio
         return posterior.values_at(values);
     };
     const Target target{model, optimum, density, labelled, approximation, values_at, posterior};
-    const Matrix points = options.method == CheckMethod::importance ? draw_importance(target, options.threads, check)
-                                                                    : draw_metropolis(target, options.threads, check);
+    check.points = options.method == CheckMethod::importance ? draw_importance(target, options.threads, check)
+                                                             : draw_metropolis(target, options.threads, check);
     check.exchanged = labelled.exchanged();
-    check.values = values_at(points);
+    check.values = values_at(check.points);
     compare(posterior, check);
     return check;
 }

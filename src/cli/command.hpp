@@ -29,6 +29,8 @@ std::vector<Command> simulate_commands();
 Command summary_command();
 Command covariance_command();
 Command check_command();
+Command loo_command();
+Command compare_command();
 Command predict_command();
 Command leverage_command();
 Command influence_command();

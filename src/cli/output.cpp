@@ -80,6 +80,14 @@ std::string optima_text(const FitFile& fit, const std::vector<Posterior::Row>& r
     return "\noptima that share the posterior, by their bounds, and the means at each:\n" + aligned(table);
 }
 
+// What the rows say of the model's sds, below a table.
+std::string robust_text(const std::vector<RobustSd>& sds) {
+    std::string text;
+    for (const std::string& warning : robust_warnings(sds)) text += fmt::format("\nwarning: {}\n", warning);
+    if (!text.empty()) return text;
+    return "\nagainst the rows: ok: no sd_robust is far from its sd, the error of sd_robust allowed for\n";
+}
+
 }  // namespace
 
 void say(const std::string& text) {
@@ -228,6 +236,10 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
                 entry["sd_exact"] = checked.sd_exact;
                 entry["verdict"] = checked.verdict;
             }
+            if (options.robust) {
+                entry["sd_robust"] = (*options.robust)[i].sd_robust;
+                entry["sd_robust_se"] = (*options.robust)[i].sd_robust_se;
+            }
             variables.push_back(std::move(entry));
         }
         Document json;
@@ -241,28 +253,42 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
         if (!fit.other_optima.empty()) {
             json["other_optima"] = other_optima_document(fit.other_optima, fit.posterior, chosen);
         }
+        if (options.robust) json["robust_warnings"] = robust_warnings(*options.robust);
         return json.json(2) + "\n";
     }
     if (options.format == Format::csv) {
-        std::string text = csv_line({"variable", "mean", "sd", "sd_mfvb", lower, upper});
-        for (const Posterior::Row& row : rows) {
-            text += csv_line({row.name, exact(row.mean), exact(row.sd), exact(row.mean_field_sd), exact(row.lower),
-                              exact(row.upper)});
+        std::vector<std::string> header{"variable", "mean", "sd", "sd_mfvb", lower, upper};
+        if (options.robust) header.insert(header.end(), {"sd_robust", "sd_robust_se"});
+        std::string text = csv_line(header);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const Posterior::Row& row = rows[i];
+            std::vector<std::string> fields{row.name,         exact(row.mean), exact(row.sd), exact(row.mean_field_sd),
+                                            exact(row.lower), exact(row.upper)};
+            if (options.robust) {
+                fields.push_back(exact((*options.robust)[i].sd_robust));
+                fields.push_back(exact((*options.robust)[i].sd_robust_se));
+            }
+            text += csv_line(fields);
         }
         return text;
     }
     std::vector<std::vector<std::string>> table{{"variable", "mean", "sd", "sd_mfvb", "ratio", lower, upper}};
     if (fit.check) table.front().insert(table.front().begin() + 3, "sd_exact");
     if (fit.check) table.front().emplace_back("verdict");
+    if (options.robust) table.front().insert(table.front().begin() + 3, "sd_robust");
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Posterior::Row& row = rows[i];
         const double sd = std::isfinite(row.sd) ? row.sd : row.mean_field_sd;
         table.push_back({row.name, rounded(row.mean, sd), rounded(row.sd, sd), rounded(row.mean_field_sd, sd),
                          ratio(row.sd, row.mean_field_sd), rounded(row.lower, sd), rounded(row.upper, sd)});
-        if (!fit.check) continue;
-        const CheckedVariable& checked = fit.check->variables[static_cast<std::size_t>(chosen[i])];
-        table.back().insert(table.back().begin() + 3, rounded(checked.sd_exact, sd));
-        table.back().push_back(checked.verdict);
+        if (fit.check) {
+            const CheckedVariable& checked = fit.check->variables[static_cast<std::size_t>(chosen[i])];
+            table.back().insert(table.back().begin() + 3, rounded(checked.sd_exact, sd));
+            table.back().push_back(checked.verdict);
+        }
+        if (options.robust) {
+            table.back().insert(table.back().begin() + 3, rounded((*options.robust)[i].sd_robust, sd));
+        }
     }
     std::string text = headline(fit) + "\n";
     if (fit.correction) {
@@ -279,6 +305,7 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
         text += fmt::format("\nagainst the exact posterior: {}: {}\n", to_string(fit.check->verdict),
                             detail::on_one_line(fit.check->message));
     }
+    if (options.robust) text += robust_text(*options.robust);
     return text;
 }
 

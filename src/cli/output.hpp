@@ -4,7 +4,9 @@
 #include "cli/options.hpp"
 
 #include <lrvb/kind/fitted_model.hpp>
+#include <lrvb/query/robust.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +61,8 @@ struct SummaryOptions {
     Format format = Format::table;
     std::vector<std::string> variables;
     double level = 0.9;
+    /// Of the same variables, where they were asked for.
+    std::optional<std::vector<RobustSd>> robust = {};
 };
 
 std::string summary_text(const FitFile& fit, const SummaryOptions& options);

@@ -52,6 +52,7 @@ std::string type_name(const OptionInfo& option) {
         case Type::choice:
             return fmt::format("{}", fmt::join(option.choices, "|"));
         case Type::text:
+        case Type::texts:
         case Type::file:
         case Type::output:
         case Type::flag:
@@ -98,6 +99,14 @@ void add_option(CLI::App& command, const OptionInfo& option, Settings& settings)
     if (option.type == Type::flag) {
         added = command.add_flag_callback(
             option.name, [&settings, key] { settings.set(key, "true"); }, option.help);
+    } else if (option.type == Type::texts) {
+        added = command.add_option_function<std::vector<std::string>>(
+            option.name,
+            [&settings, key](const std::vector<std::string>& values) {
+                for (const std::string& value : values) settings.add(key, value);
+            },
+            option.help);
+        added->type_name(type_name(option));
     } else {
         added = command.add_option_function<std::string>(
             option.name, [&settings, key](const std::string& value) { settings.set(key, value); }, option.help);

@@ -24,6 +24,8 @@ std::vector<Command> all_commands() {
     commands.push_back(summary_command());
     commands.push_back(covariance_command());
     commands.push_back(check_command());
+    commands.push_back(loo_command());
+    commands.push_back(compare_command());
     commands.push_back(predict_command());
     commands.push_back(leverage_command());
     commands.push_back(influence_command());

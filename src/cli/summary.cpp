@@ -12,7 +12,13 @@ int show_summary(const Settings& settings) {
     options.format = format_of(settings);
     options.variables = settings.list("variables");
     if (settings.has("level")) options.level = settings.number("level");
-    say(summary_text(read_fit(settings.text("FIT")), options));
+    if (settings.flag("robust") != settings.has("DATA")) {
+        throw UsageError("--robust and DATA need each other: 'lrvb summary FIT DATA --robust'");
+    }
+    require_other_file("", {settings.text("FIT"), settings.text("DATA")});
+    const FitFile fit = read_fit(settings.text("FIT"));
+    if (settings.flag("robust")) options.robust = robust_sds(*restored(fit, settings), options.variables);
+    say(summary_text(fit, options));
     return kSuccess;
 }
 
@@ -21,9 +27,14 @@ int show_summary(const Settings& settings) {
 Command summary_command() {
     return {"summary",
             "Show means, sds and intervals of a fit",
-            {fit_argument(), format_option(), variables_option(),
+            {fit_argument(),
+             OptionInfo{"DATA", "The data that was fitted, for --robust: CSV, .npy, or -", OptionInfo::Type::file},
+             format_option(), variables_option(),
              OptionInfo::number("--level", 1e-6, 1.0 - 1e-6, "between 0 and 1",
-                                "Probability of the intervals (default 0.9)")},
+                                "Probability of the intervals (default 0.9)"),
+             OptionInfo::flag("--robust",
+                              "Show sd_robust as well: what the rows of DATA say of the sds if the model is wrong"),
+             threads_option(), memory_option()},
             show_summary};
 }
 

@@ -114,6 +114,26 @@ std::string Settings::text(const std::string& key, const std::string& otherwise)
     return found == values_.end() || found->second.empty() ? otherwise : found->second;
 }
 
+// A path holds everything but this.
+constexpr char kNext = '\0';
+
+std::vector<std::string> Settings::texts(const std::string& key) const {
+    std::vector<std::string> result;
+    const std::string all = text(key);
+    for (std::size_t begin = 0; begin < all.size();) {
+        const std::size_t end = std::min(all.find(kNext, begin), all.size());
+        result.push_back(all.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return result;
+}
+
+void Settings::add(const std::string& key, const std::string& value) {
+    std::string& all = values_[key];
+    if (!all.empty()) all += kNext;
+    all += value;
+}
+
 Index Settings::whole(const std::string& key, Index otherwise) const {
     return parsed(key, text(key), otherwise);
 }

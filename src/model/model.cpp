@@ -1,7 +1,7 @@
 #include "base/parallel.hpp"
 #include "base/validate.hpp"
 
-#include <lrvb/model/model.hpp>
+#include <lrvb/model/row_model.hpp>
 
 #include <algorithm>
 
@@ -22,6 +22,10 @@ Vector Model::log_joint(const Matrix& statistics, int threads) const {
 
 void Model::gibbs(Vector&, const std::vector<bool>&, Random&) const {
     throw std::logic_error("this model has no Gibbs step: ask for its gibbs_work first");
+}
+
+void RowModel::row_log_likelihoods(const Matrix&, int, const RowVisitor&) const {
+    throw std::invalid_argument("row_log_likelihoods: this model does not know the likelihood of a row by itself");
 }
 
 }  // namespace lrvb

@@ -164,6 +164,18 @@ void MultilinearModel::ask_rows(const State& state, const Matrix& directions, Ro
     rows_->ask(*layout_, state.mean, directions, change, weights_, visit);
 }
 
+void MultilinearModel::row_log_likelihoods(const Matrix& statistics, int, const RowVisitor& visit) const {
+    detail::require_size("row_log_likelihoods", "a column of statistics", statistics.rows(), layout_->size());
+    if (!rows_) refuse_without_rows();
+    if (!rows_->own.empty()) {
+        throw std::invalid_argument(fmt::format(
+            "row_log_likelihoods: variable '{}' belongs to {}, so that row has no likelihood without it: declare the "
+            "model with it summed out",
+            (*layout_)[rows_->own.front().second].name, rows_->describe(rows_->own.front().first)));
+    }
+    rows_->evaluate(statistics, weights_, visit);
+}
+
 MultilinearModel MultilinearModel::reweighted(Index row, double weight) const {
     return reweighted(std::vector<Index>{row}, Vector::Constant(1, weight));
 }

@@ -58,6 +58,18 @@ void Polynomials::along(std::size_t i, const Vector& mean, const Matrix& directi
                    [&](Index statistic, double derivative) { result += derivative * directions.row(statistic); });
 }
 
+Eigen::RowVectorXd Polynomials::values(std::size_t i, const Matrix& means) const {
+    Eigen::RowVectorXd result = Eigen::RowVectorXd::Zero(means.cols());
+    for (std::uint32_t term = first_terms_[i]; term < first_terms_[i + 1]; ++term) {
+        Eigen::RowVectorXd product = Eigen::RowVectorXd::Constant(means.cols(), coefficients_[term]);
+        for (const std::uint32_t factor : statistics(term)) {
+            product = product.cwiseProduct(means.row(static_cast<Index>(factor)));
+        }
+        result += product;
+    }
+    return result;
+}
+
 void Polynomials::add_to(MonomialSum& sum, std::vector<MonomialSum>& derivatives, std::size_t i, double factor) const {
     const std::uint32_t begin = first_terms_[i];
     auto moving = std::ranges::lower_bound(derivatives_, begin, {}, &Derivative::term);

@@ -30,6 +30,9 @@ class Polynomials {
     void along(std::size_t i, const Vector& mean, const Matrix& directions,
                Eigen::Ref<Eigen::RowVectorXd> result) const;
 
+    /// φ_i at these means, one a column.
+    Eigen::RowVectorXd values(std::size_t i, const Matrix& means) const;
+
     /// sum += factor × φ_i, and the same for ∂φ_i/∂α of every hyperparameter α.
     void add_to(MonomialSum& sum, std::vector<MonomialSum>& derivatives, std::size_t i, double factor) const;
 

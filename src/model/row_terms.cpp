@@ -1,6 +1,7 @@
 #include "model/row_terms.hpp"
 
 #include "model/observed.hpp"
+#include "model/rows_at_once.hpp"
 
 #include <fmt/format.h>
 
@@ -22,6 +23,12 @@ RowMajorMatrix table_from(const RowQuestion& question, std::uint32_t first, Inde
                                    table.row(i));
     }
     return table;
+}
+
+RowMajorMatrix values_from(const Polynomials& polynomials, const Matrix& means, std::uint32_t first, Index count) {
+    RowMajorMatrix values(count, means.cols());
+    for (Index i = 0; i < count; ++i) values.row(i) = polynomials.values(first + static_cast<std::size_t>(i), means);
+    return values;
 }
 
 /// The part of the changes that speaks of the rows `begin` to `end`.
@@ -109,11 +116,7 @@ void ObservedRows::answer_rows(RowChange change, const RowMajorMatrix& table, In
                                RowAnswers& chunk) const {
     const Index size = end - begin;
     const Index own_statistics = statistics();
-    for (Index i = 0; i < size && !inputs_.empty(); ++i) {
-        for (Index p = 0; p < width_; ++p) {
-            chunk.inputs(at + i, inputs_[static_cast<std::size_t>(p)]) = value(begin + i)[p];
-        }
-    }
+    for (Index i = 0; i < size; ++i) copy_inputs(begin + i, at + i, chunk);
     if (change == RowChange::weight) {
         RowMajorMatrix coefficients = RowMajorMatrix::Ones(size, own_statistics + 1);
         for (Index i = 0; i < size && kind_; ++i) {
@@ -131,6 +134,33 @@ void ObservedRows::answer_rows(RowChange change, const RowMajorMatrix& table, In
                 chunk.answers(at + i, d * all_inputs + inputs_[static_cast<std::size_t>(p)]) += moved(p, d);
             }
         }
+    }
+}
+
+void ObservedRows::copy_inputs(Index position, Index at, RowAnswers& chunk) const {
+    for (std::size_t p = 0; p < inputs_.size(); ++p) {
+        chunk.inputs(at, inputs_[p]) = value(position)[static_cast<Index>(p)];
+    }
+}
+
+RowMajorMatrix ObservedRows::values(const Polynomials& polynomials, const Matrix& means) const {
+    return is_column() ? values_from(polynomials, means, polynomials_.front(), statistics() + 1) : RowMajorMatrix();
+}
+
+void ObservedRows::evaluate(const Polynomials& polynomials, const Matrix& means, const RowMajorMatrix& shared,
+                            RowAnswers& chunk) const {
+    const auto [begin, end] = positions(chunk.first, chunk.first + chunk.weights.size());
+    RowMajorMatrix own;
+    for (Index i = begin; i < end; ++i) {
+        const auto position = static_cast<std::size_t>(i);
+        const Index at = (is_column() ? first_ + i : rows_[position]) - chunk.first;
+        if (!is_column()) own = values_from(polynomials, means, polynomials_[position], statistics() + 1);
+        Vector coefficients = Vector::Zero(statistics() + 1);
+        double base = 0.0;
+        add_coefficients(i, 1.0, coefficients, base);
+        copy_inputs(i, at, chunk);
+        chunk.answers.row(at) += coefficients.transpose() * (is_column() ? shared : own);
+        chunk.answers.row(at).array() += base;
     }
 }
 
@@ -244,6 +274,24 @@ void LinearRows::answer(const RowQuestion& question, const RowMajorMatrix& table
     }
 }
 
+RowMajorMatrix LinearRows::values(const Polynomials& polynomials, const Matrix& means) const {
+    return values_from(polynomials, means, polynomial_, polynomial_count());
+}
+
+void LinearRows::evaluate(const Polynomials&, const Matrix&, const RowMajorMatrix& values, RowAnswers& chunk) const {
+    const Index begin = std::max(chunk.first, first_);
+    const Index end = std::min(chunk.first + chunk.weights.size(), first_ + y_.size());
+    Entries entries;
+    for (Index row = begin; row < end; ++row) {
+        const double y = y_[row - first_];
+        const Index at = row - chunk.first;
+        chunk.inputs(at, input_) = y;
+        read_row(row - first_, entries);
+        visit_coefficients(y, entries,
+                           [&](Index i, double coefficient) { chunk.answers.row(at) += coefficient * values.row(i); });
+    }
+}
+
 void LinearRows::fold(const WeightChanges& changes, RowFold& fold) const {
     const auto [begin, end] = changes_of(changes, first_, first_ + y_.size());
     if (begin == end) return;
@@ -292,6 +340,22 @@ void RowTerms::ask(const Layout& layout, const Vector& mean, const Matrix& direc
                 if (at >= 0 && at < size && chunk.weights[at] == 0.0) chunk.answers.row(at).setConstant(kNone);
             }
         }
+        visit(chunk);
+    }
+}
+
+void RowTerms::evaluate(const Matrix& means, const Vector& weights, const RowVisitor& visit) const {
+    std::vector<RowMajorMatrix> values;
+    values.reserve(blocks.size());
+    for (const std::shared_ptr<const RowBlock>& block : blocks) values.push_back(block->values(polynomials, means));
+    RowAnswers chunk;
+    const Index most = rows_at_once(means.cols());
+    for (; chunk.first < count; chunk.first += most) {
+        const Index size = std::min(most, count - chunk.first);
+        chunk.inputs = Matrix::Constant(size, static_cast<Index>(inputs.size()), kNone);
+        chunk.weights = weights.size() == 0 ? Vector::Ones(size) : Vector(weights.segment(chunk.first, size));
+        chunk.answers = Matrix::Zero(size, means.cols());
+        for (std::size_t b = 0; b < blocks.size(); ++b) blocks[b]->evaluate(polynomials, means, values[b], chunk);
         visit(chunk);
     }
 }

@@ -59,6 +59,11 @@ class RowBlock {
     virtual RowMajorMatrix table(const RowQuestion& question) const = 0;
     /// Adds the answers of its rows among those of the chunk, as if they weighed one, and fills in their inputs.
     virtual void answer(const RowQuestion& question, const RowMajorMatrix& table, RowAnswers& chunk) const = 0;
+    /// φ at these means, one a column: a row for each polynomial that all rows of the block share.
+    virtual RowMajorMatrix values(const Polynomials& polynomials, const Matrix& means) const = 0;
+    /// Adds ℓ_n at the means, of its rows among those of the chunk, and fills in their inputs.
+    virtual void evaluate(const Polynomials& polynomials, const Matrix& means, const RowMajorMatrix& values,
+                          RowAnswers& chunk) const = 0;
     /// Adds Σ_n change_n ℓ_n.
     virtual void fold(const WeightChanges& changes, RowFold& fold) const = 0;
 };
@@ -86,6 +91,9 @@ class ObservedRows final : public RowBlock {
 
     RowMajorMatrix table(const RowQuestion& question) const override;
     void answer(const RowQuestion& question, const RowMajorMatrix& table, RowAnswers& chunk) const override;
+    RowMajorMatrix values(const Polynomials& polynomials, const Matrix& means) const override;
+    void evaluate(const Polynomials& polynomials, const Matrix& means, const RowMajorMatrix& values,
+                  RowAnswers& chunk) const override;
     void fold(const WeightChanges& changes, RowFold& fold) const override;
 
   private:
@@ -98,6 +106,7 @@ class ObservedRows final : public RowBlock {
     RowMajorMatrix table_of(const RowQuestion& question, std::uint32_t polynomial) const;
     void answer_rows(RowChange change, const RowMajorMatrix& table, Index begin, Index end, Index at,
                      RowAnswers& chunk) const;
+    void copy_inputs(Index position, Index at, RowAnswers& chunk) const;
     /// coefficients += factor · (T, 1), and base likewise.
     void add_coefficients(Index position, double factor, Vector& coefficients, double& base) const;
 
@@ -128,6 +137,9 @@ class LinearRows final : public RowBlock {
 
     RowMajorMatrix table(const RowQuestion& question) const override;
     void answer(const RowQuestion& question, const RowMajorMatrix& table, RowAnswers& chunk) const override;
+    RowMajorMatrix values(const Polynomials& polynomials, const Matrix& means) const override;
+    void evaluate(const Polynomials& polynomials, const Matrix& means, const RowMajorMatrix& values,
+                  RowAnswers& chunk) const override;
     void fold(const WeightChanges& changes, RowFold& fold) const override;
 
   private:
@@ -162,6 +174,8 @@ class RowTerms {
     /// As RowModel::ask_rows. No weights: all are one.
     void ask(const Layout& layout, const Vector& mean, const Matrix& directions, RowChange change,
              const Vector& weights, const RowVisitor& visit) const;
+    /// As RowModel::row_log_likelihoods, of rows that have no variables of their own.
+    void evaluate(const Matrix& means, const Vector& weights, const RowVisitor& visit) const;
     void fold(const WeightChanges& changes, MonomialSum& sum, std::vector<MonomialSum>& derivatives) const;
     /// "row 3 of 'schools'", counted from 1 within its set.
     std::string describe(Index row) const;

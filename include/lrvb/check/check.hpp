@@ -75,6 +75,8 @@ struct LRVB_EXPORT Check : CheckResult {
     /// The share of the proposals that were left out, since they had components exchanged.
     double exchanged = 0.0;
 
+    /// The draws, on the unbounded parameters of ModelDensity, one a column.
+    Matrix points;
     /// The reported variables at every draw: variables × draws.
     Matrix values;
     Vector log_density;

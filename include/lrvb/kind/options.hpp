@@ -24,6 +24,7 @@ struct LRVB_EXPORT OptionInfo {
         number,  ///< a number from `least` to `most`
         seed,    ///< a whole number from 0
         choice,  ///< one of `choices`
+        texts,   ///< several of them, one after the other, where it stands without a dash
     };
 
     /// As it is written: "--prior-alpha", "-k,--components", or "DATA" for an argument without a dash.
@@ -72,6 +73,9 @@ class LRVB_EXPORT Settings {
     /// Empty where it was not given.
     std::string text(const std::string& key, const std::string& otherwise = "") const;
     bool flag(const std::string& key) const { return has(key); }
+    /// All of an option that may be given several times; none where it was not.
+    std::vector<std::string> texts(const std::string& key) const;
+    void add(const std::string& key, const std::string& value);
     Index whole(const std::string& key, Index otherwise) const;
     std::uint64_t seed(std::uint64_t otherwise = 1) const;
     /// "a,b" is a and b; a comma within brackets, as in mu[1,2], separates nothing.

@@ -61,6 +61,9 @@ class LRVB_EXPORT MultilinearModel final : public RowModel {
     /// Throws std::invalid_argument where no rows were named, and for values where no row has an input.
     void ask_rows(const State& state, const Matrix& directions, RowChange change,
                   const RowVisitor& visit) const override;
+    /// Throws std::invalid_argument where no rows were named, and where variables belong to single rows: what such a
+    /// row says of the others is not a density at a value of these.
+    void row_log_likelihoods(const Matrix& statistics, int threads, const RowVisitor& visit) const override;
 
     /// Number of named rows, over all sets.
     Index rows() const;

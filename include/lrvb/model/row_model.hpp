@@ -36,6 +36,11 @@ class LRVB_EXPORT RowModel : public Model {
     /// ∂²L/∂m∂x_np, in the units of the data: for each direction an answer for each input p, inputs running fastest.
     virtual void ask_rows(const State& state, const Matrix& directions, RowChange change,
                           const RowVisitor& visit) const = 0;
+
+    /// log p(x_n | θ) of every row, in the units of the data and as if it weighed one, at some values θ of the
+    /// variables: `statistics` has their stacked statistics T(θ), one value a column, and a row has an answer for each.
+    /// Throws std::invalid_argument for a model that cannot say, which is the default.
+    virtual void row_log_likelihoods(const Matrix& statistics, int threads, const RowVisitor& visit) const;
 };
 
 }  // namespace lrvb

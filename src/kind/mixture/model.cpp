@@ -251,6 +251,18 @@ class MixtureModel::Implementation {
                                     {specification.threads, specification.skip_below});
     }
 
+    // The scores of the components at values of the parameters, which have no spread.
+    std::vector<detail::MixtureScores> scores_at(const Matrix& statistics, int threads) const {
+        std::vector<detail::MixtureScores> scores(static_cast<std::size_t>(statistics.cols()));
+        const int score_threads = statistics.cols() < 64 ? 1 : threads;  // fewer are not worth waking a thread for
+        detail::in_parallel(score_threads, statistics.cols(), [&](Index i) {
+            detail::MixtureComponents::Point point = parts.point_at(Vector(statistics.col(i)));
+            for (detail::MixtureComponents::Component& component : point) component.variance.setZero();
+            scores[static_cast<std::size_t>(i)] = parts.scores(point);
+        });
+        return scores;
+    }
+
     Expansion value_of(const Vector& mean, const detail::MixtureScores& scores, const detail::PassSums& sums) const {
         Expansion expansion;
         expansion.value = natural.dot(mean) + constant + sums.log_sum;
@@ -509,13 +521,7 @@ Expansion MixtureModel::expand_at(const State& state, Order order) const {
 Vector MixtureModel::log_joint(const Matrix& statistics, int threads) const {
     const Implementation& self = *implementation_;
     detail::require_size("log_joint", "a column of statistics", statistics.rows(), layout().size());
-    std::vector<detail::MixtureScores> scores(static_cast<std::size_t>(statistics.cols()));
-    const int score_threads = statistics.cols() < 64 ? 1 : threads;  // fewer are not worth waking a thread for
-    detail::in_parallel(score_threads, statistics.cols(), [&](Index i) {
-        detail::MixtureComponents::Point point = self.parts.point_at(Vector(statistics.col(i)));
-        for (detail::MixtureComponents::Component& component : point) component.variance.setZero();
-        scores[static_cast<std::size_t>(i)] = self.parts.scores(point);
-    });
+    const std::vector<detail::MixtureScores> scores = self.scores_at(statistics, threads);
     const Implementation::Reading reading(self);
     const Vector sums = detail::log_sums(*self.source, self.data.rows, self.data.format, scores, threads);
     return (statistics.transpose() * self.natural + sums).array() + self.constant;
@@ -581,6 +587,14 @@ void MixtureModel::ask_rows(const State& state, const Matrix& directions, RowCha
     const detail::MixtureComponents::Point point = self.parts.point_at(state);
     detail::ask_mixture_rows(*self.source, rows(), self.data.format, self.parts.scores(point),
                              self.parts.row_gradients(point, directions), change, self.specification.threads, visit);
+}
+
+void MixtureModel::row_log_likelihoods(const Matrix& statistics, int threads, const RowVisitor& visit) const {
+    const Implementation& self = *implementation_;
+    detail::require_size("row_log_likelihoods", "a column of statistics", statistics.rows(), layout().size());
+    const std::vector<detail::MixtureScores> scores = self.scores_at(statistics, threads);
+    const Implementation::Reading reading(self);
+    detail::mixture_row_log_likelihoods(*self.source, rows(), self.data.format, scores, threads, visit);
 }
 
 Functionals MixtureModel::in_data_units(const std::vector<std::string>& names) const {

@@ -3,6 +3,7 @@
 #include "base/parallel.hpp"
 #include "kind/mixture/block.hpp"
 #include "kind/mixture/row_kernels.hpp"
+#include "model/rows_at_once.hpp"
 
 #include <algorithm>
 
@@ -12,6 +13,14 @@ namespace {
 
 constexpr Index kTask = 16 * kBlock;
 constexpr Index kChunk = 4 * kTask;
+
+void copy_inputs(const RowFormat& format, const double* rows, Index begin, Index size, RowAnswers& answers) {
+    for (Index i = 0; i < size; ++i) {
+        const double* row = rows + i * format.width();
+        for (Index p = 0; p < format.columns; ++p) answers.inputs(begin + i, p) = row[p];
+        if (format.weighted) answers.weights[begin + i] = row[format.columns];
+    }
+}
 
 class RowQuestion {
   public:
@@ -43,7 +52,7 @@ class RowQuestion {
                 for (Index begin = t * kTask; begin < end; begin += kBlock) {
                     const Index size = std::min(kBlock, end - begin);
                     const double* from = first + begin * format_.width();
-                    copy_inputs(from, begin, size, answers);
+                    copy_inputs(format_, from, begin, size, answers);
                     work.load(from, static_cast<std::size_t>(size), block);
                     work.score(scores_, static_cast<std::size_t>(size), block);
                     softmax(block.responsibilities.data(), nullptr, static_cast<std::size_t>(size), components());
@@ -58,14 +67,6 @@ class RowQuestion {
   private:
     Index directions() const { return polynomials_.front().cols(); }
     std::size_t components() const { return polynomials_.size(); }
-
-    void copy_inputs(const double* rows, Index begin, Index size, RowAnswers& answers) const {
-        for (Index i = 0; i < size; ++i) {
-            const double* row = rows + i * format_.width();
-            for (Index p = 0; p < format_.columns; ++p) answers.inputs(begin + i, p) = row[p];
-            if (format_.weighted) answers.weights[begin + i] = row[format_.columns];
-        }
-    }
 
     void answer(const Block& block, Index begin, Index size, RowAnswers& answers) const {
         if (format_.columns == 1) {
@@ -168,6 +169,40 @@ class RowQuestion {
 void ask_mixture_rows(RowSource& source, Index rows, const RowFormat& format, const MixtureScores& scores,
                       const std::vector<Matrix>& polynomials, RowChange change, int threads, const RowVisitor& visit) {
     RowQuestion(format, scores, polynomials, change, threads).ask(source, rows, visit);
+}
+
+void mixture_row_log_likelihoods(RowSource& source, Index rows, const RowFormat& format,
+                                 const std::vector<MixtureScores>& scores, int threads, const RowVisitor& visit) {
+    constexpr Index kSets = 64;  // a task
+    const auto count = static_cast<Index>(scores.size());
+    if (count == 0) return;
+    const Index components = scores.front().constants.size();
+    const double unit = format.inverse_scale.array().log().sum();
+    RowAnswers answers;
+    for_each_chunk(source, format.width(), rows, rows_at_once(count), [&](const double* first, Index size) {
+        answers.inputs.resize(size, format.columns);
+        answers.weights = Vector::Ones(size);
+        answers.answers.resize(size, count);
+        copy_inputs(format, first, 0, size, answers);
+        in_parallel(threads, (count + kSets - 1) / kSets, [&](Index task) {
+            BlockWork work(format);
+            Block block(format, static_cast<std::size_t>(components));
+            for (Index begin = 0; begin < size; begin += kBlock) {
+                const Index block_rows = std::min(kBlock, size - begin);
+                work.load(first + begin * format.width(), static_cast<std::size_t>(block_rows), block);
+                for (Index i = task * kSets; i < std::min(count, (task + 1) * kSets); ++i) {
+                    work.score(scores[static_cast<std::size_t>(i)], static_cast<std::size_t>(block_rows), block);
+                    const Eigen::ArrayXXd own =
+                        Eigen::Map<const Matrix>(block.responsibilities.data(), kBlock, components).topRows(block_rows);
+                    const Eigen::ArrayXd largest = own.rowwise().maxCoeff();
+                    answers.answers.col(i).segment(begin, block_rows) =
+                        (largest + (own.colwise() - largest).exp().rowwise().sum().log() + unit).matrix();
+                }
+            }
+        });
+        visit(answers);
+        answers.first += size;
+    });
 }
 
 }  // namespace lrvb::detail

@@ -17,4 +17,9 @@ namespace lrvb::detail {
 void ask_mixture_rows(RowSource& source, Index rows, const RowFormat& format, const MixtureScores& scores,
                       const std::vector<Matrix>& polynomials, RowChange change, int threads, const RowVisitor& visit);
 
+/// log Σ_k exp ρ_k of every row for each of some sets of scores, in the units of the data. A row of weight 0 has
+/// whatever its inner centre has.
+void mixture_row_log_likelihoods(RowSource& source, Index rows, const RowFormat& format,
+                                 const std::vector<MixtureScores>& scores, int threads, const RowVisitor& visit);
+
 }  // namespace lrvb::detail

@@ -1,5 +1,6 @@
 #include "base/messages.hpp"
 #include "base/validate.hpp"
+#include "model/rows_at_once.hpp"
 
 #include <lrvb/kind/regression/model.hpp>
 #include <lrvb/model/builder.hpp>
@@ -406,9 +407,8 @@ std::vector<std::string> RegressionModel::inputs() const {
 void RegressionModel::ask_rows(const State& state, const Matrix& directions, RowChange change,
                                const RowVisitor& visit) const {
     detail::require_size("ask_rows", "rows of the directions", directions.rows(), layout().size());
-    if (!design_) throw std::invalid_argument("this regression did not keep its rows: make it from a shared design");
+    require_rows();
     const Index count = origin_.size();
-    const Index first = intercept_ ? 1 : 0;
     const Index tau = layout()[layout().variable("tau")].offset;
     Vector b(count);
     Vector s(count);
@@ -425,11 +425,8 @@ void RegressionModel::ask_rows(const State& state, const Matrix& directions, Row
         answers.weights = Vector::Ones(size);
         Matrix gradients = Matrix::Zero(layout().size(), size);
         for (Index n = 0; n < size; ++n) {
-            Vector x = Vector::Ones(count);
-            x.tail(count - first) =
-                (design_->columns.row(answers.first + n).transpose() - centre_).cwiseQuotient(scale_);
-            const double y = (design_->y[answers.first + n] - response_centre_) / response_scale_;
-            const double residual = y - x.dot(origin_) - x.dot(b);
+            const Vector x = inner_row(answers.first + n);
+            const double residual = inner_residual(answers.first + n, x) - x.dot(b);
             for (Index j = 0; j < count; ++j) {
                 const Index at = layout()[j].offset;
                 if (change == RowChange::value) {
@@ -448,6 +445,52 @@ void RegressionModel::ask_rows(const State& state, const Matrix& directions, Row
             }
         }
         answers.answers = gradients.transpose() * directions;
+        visit(answers);
+    }
+}
+
+void RegressionModel::require_rows() const {
+    if (!design_) throw std::invalid_argument("this regression did not keep its rows: make it from a shared design");
+}
+
+Vector RegressionModel::inner_row(Index n) const {
+    Vector x = Vector::Ones(origin_.size());
+    x.tail(centre_.size()) = (design_->columns.row(n).transpose() - centre_).cwiseQuotient(scale_);
+    return x;
+}
+
+double RegressionModel::inner_residual(Index n, const Vector& x) const {
+    return (design_->y[n] - response_centre_) / response_scale_ - x.dot(origin_);
+}
+
+void RegressionModel::row_log_likelihoods(const Matrix& statistics, int, const RowVisitor& visit) const {
+    detail::require_size("row_log_likelihoods", "a column of statistics", statistics.rows(), layout().size());
+    require_rows();
+    const Index count = origin_.size();
+    const Index tau = layout()[layout().variable("tau")].offset;
+    Matrix coefficients(count, statistics.cols());
+    for (Index j = 0; j < count; ++j) coefficients.row(j) = statistics.row(layout()[j].offset);
+    const Eigen::ArrayXd precisions = statistics.row(tau).transpose();
+    const Eigen::ArrayXd constants = 0.5 * statistics.row(tau + 1).transpose().array() -
+                                     0.5 * std::log(2.0 * std::numbers::pi) - std::log(response_scale_);
+    RowAnswers answers;
+    const Index most = detail::rows_at_once(statistics.cols());
+    for (; answers.first < rows_; answers.first += most) {
+        const Index size = std::min(most, rows_ - answers.first);
+        answers.inputs = design_->y.segment(answers.first, size);
+        answers.weights = Vector::Ones(size);
+        Matrix x(size, count);
+        Vector residuals(size);
+        for (Index n = 0; n < size; ++n) {
+            const Vector row = inner_row(answers.first + n);
+            residuals[n] = inner_residual(answers.first + n, row);
+            x.row(n) = row;
+        }
+        answers.answers = x * coefficients;
+        for (Index s = 0; s < statistics.cols(); ++s) {
+            answers.answers.col(s) =
+                (constants[s] - 0.5 * precisions[s] * (residuals - answers.answers.col(s)).array().square()).matrix();
+        }
         visit(answers);
     }
 }

@@ -96,6 +96,7 @@ class LRVB_EXPORT MixtureModel final : public RowModel {
     std::vector<std::string> inputs() const override;
     void ask_rows(const State& state, const Matrix& directions, RowChange change,
                   const RowVisitor& visit) const override;
+    void row_log_likelihoods(const Matrix& statistics, int threads, const RowVisitor& visit) const override;
 
     Index components() const;
     Index columns() const;

@@ -83,6 +83,8 @@ class LRVB_EXPORT RegressionModel final : public RowModel {
     /// Throws std::invalid_argument where the design was not kept.
     void ask_rows(const State& state, const Matrix& directions, RowChange change,
                   const RowVisitor& visit) const override;
+    /// Throws std::invalid_argument where the design was not kept.
+    void row_log_likelihoods(const Matrix& statistics, int threads, const RowVisitor& visit) const override;
 
     Index rows() const { return rows_; }
     bool has_intercept() const { return intercept_; }
@@ -105,6 +107,12 @@ class LRVB_EXPORT RegressionModel final : public RowModel {
     struct Folded;
     class Door;
     RegressionModel(const RegressionDesign& design, const Folded& folded);
+
+    void require_rows() const;
+    /// Row n of the inner design, intercept first.
+    Vector inner_row(Index n) const;
+    /// Its residual at the origin.
+    double inner_residual(Index n, const Vector& x) const;
 
     /// The variable of a slope.
     Index slope(Index j) const { return j + (intercept_ ? 1 : 0); }

@@ -1,0 +1,130 @@
+// Does the model fit, and which one: 'summary --robust', 'loo' and 'compare' as the program prints them.
+
+#include "csv.hpp"
+#include "program.hpp"
+
+#include <cmath>
+
+namespace lrvb::testing {
+namespace {
+
+using nlohmann::json;
+
+class Fits : public ProgramTest {
+  protected:
+    void fit(const std::string& arguments) const {
+        const Result result = lrvb("fit " + arguments + " --quiet");
+        ASSERT_EQ(result.code, 0) << arguments << ": " << result.err;
+    }
+};
+
+TEST_F(Fits, RobustSdsAreInEveryFormat) {
+    fit("regression $DATA/mtcars.csv -c wt --response mpg -o fit.json");
+    const json parsed = lrvb("summary fit.json $DATA/mtcars.csv --robust --format json").json();
+    const Csv csv = parse_csv(lrvb("summary fit.json $DATA/mtcars.csv --robust --format csv").out);
+    ASSERT_EQ(csv.rows.size(), parsed.at("variables").size());
+    for (std::size_t i = 0; i < csv.rows.size(); ++i) {
+        EXPECT_EQ(csv.number(i, "sd_robust"), parsed["variables"][i].at("sd_robust").get<double>());
+        EXPECT_EQ(csv.number(i, "sd_robust_se"), parsed["variables"][i].at("sd_robust_se").get<double>());
+        EXPECT_GT(csv.number(i, "sd_robust"), 0.0);
+    }
+    EXPECT_TRUE(parsed.at("robust_warnings").empty());
+    const Result table = lrvb("summary fit.json $DATA/mtcars.csv --robust --variables beta");
+    EXPECT_NE(table.out.find("sd_robust"), std::string::npos);
+    EXPECT_NE(table.out.find("against the rows: ok"), std::string::npos);
+    // Without being asked for, nothing changes.
+    EXPECT_EQ(lrvb("summary fit.json").out.find("sd_robust"), std::string::npos);
+}
+
+TEST_F(Fits, RobustSdsNeedTheData) {
+    fit("regression $DATA/mtcars.csv -c wt --response mpg -o fit.json");
+    for (const char* arguments : {"summary fit.json --robust", "summary fit.json $DATA/mtcars.csv"}) {
+        const Result result = lrvb(arguments);
+        EXPECT_EQ(result.code, 2) << arguments;
+        EXPECT_NE(result.err.find("--robust and DATA need each other"), std::string::npos) << result.err;
+    }
+    const Result other = lrvb("summary fit.json $DATA/old_faithful.csv --robust");
+    EXPECT_EQ(other.code, 1);
+}
+
+TEST_F(Fits, LooPrintsTheSameInEveryFormatAndByRow) {
+    fit("mixture $DATA/old_faithful.csv -k 2 -o fit.json");
+    for (const std::string method : {"psis", "response"}) {
+        const std::string command = "loo fit.json $DATA/old_faithful.csv --method " + method;
+        const json parsed = lrvb(command + " --format json --rows").json();
+        EXPECT_EQ(parsed.at("n"), 272);
+        EXPECT_EQ(parsed.at("parameters"), 11);
+        EXPECT_EQ(parsed.at("method"), method);
+        EXPECT_EQ(parsed.at("doubtful_rows"), 0);
+        const Csv summary = parse_csv(lrvb(command + " --format csv").out);
+        EXPECT_EQ(summary.number(0, "estimate"), parsed.at("elpd_loo").get<double>());
+        EXPECT_EQ(summary.number(1, "estimate"), parsed.at("p_loo").get<double>());
+        const Csv rows = parse_csv(lrvb(command + " --format csv --rows").out);
+        ASSERT_EQ(rows.rows.size(), 272U);
+        double sum = 0.0;
+        for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+            sum += rows.number(i, "elpd_loo");
+            EXPECT_EQ(rows.number(i, "elpd_loo"), parsed["rows"][i].at("elpd_loo").get<double>());
+        }
+        EXPECT_NEAR(sum, parsed.at("elpd_loo").get<double>(), 1e-8);
+        EXPECT_EQ(rows.header[1], "eruptions");
+        EXPECT_EQ(rows.header.back(), method == "psis" ? "k_hat" : "reach");
+        const Result table = lrvb(command);
+        EXPECT_NE(table.out.find("ok: every row can be relied on"), std::string::npos) << table.out;
+    }
+}
+
+TEST_F(Fits, LooGoesToAFile) {
+    fit("mixture $DATA/old_faithful.csv -k 2 -o fit.json");
+    EXPECT_EQ(lrvb("loo fit.json $DATA/old_faithful.csv --format csv --rows -o rows.csv").out, "");
+    EXPECT_EQ(parse_csv(read_text(work() / "rows.csv")).rows.size(), 272U);
+    EXPECT_EQ(lrvb("loo fit.json $DATA/old_faithful.csv -o fit.json").code, 2);
+}
+
+TEST_F(Fits, CompareFindsTheDataThatTheFitsName) {
+    const std::string data = LRVB_DATA_DIR "/old_faithful.csv";
+    fit("mixture " + data + " -k 1 -o one.json");
+    fit("mixture " + data + " -k 2 -o two.json");
+    const json named = lrvb("compare one.json two.json --format json").json();
+    const json given = lrvb("compare one.json two.json --data $DATA/old_faithful.csv --format json").json();
+    EXPECT_EQ(named, given);
+    EXPECT_EQ(named.at("fits")[0].at("fit"), "two.json");
+    EXPECT_NEAR(named["fits"][0].at("log_labellings").get<double>(), std::log(2.0), 1e-12);
+    EXPECT_LT(named["fits"][1].at("difference").get<double>(), -50.0);
+    const Csv csv = parse_csv(lrvb("compare one.json two.json --format csv").out);
+    EXPECT_EQ(csv.number(1, "difference"), named["fits"][1].at("difference").get<double>());
+    const Result table = lrvb("compare one.json two.json");
+    EXPECT_NE(table.out.find("two.json predicts best, by more than two standard errors"), std::string::npos);
+    EXPECT_NE(table.out.find("log K! added"), std::string::npos);
+}
+
+TEST_F(Fits, CompareRefusesFitsOfOtherData) {
+    fit("mixture $DATA/old_faithful.csv -c eruptions -k 1 -o eruptions.json");
+    fit("mixture $DATA/old_faithful.csv -k 1 -o both.json");
+    fit("regression $DATA/mtcars.csv -c wt --response mpg -o cars.json");
+    const Result columns = lrvb("compare eruptions.json both.json --data $DATA/old_faithful.csv");
+    EXPECT_EQ(columns.code, 1);
+    EXPECT_NE(
+        columns.err.find("eruptions.json and both.json are fits of other data (eruptions and eruptions, waiting)"),
+        std::string::npos)
+        << columns.err;
+    const Result files = lrvb("compare eruptions.json cars.json --data $DATA/old_faithful.csv");
+    EXPECT_EQ(files.code, 1);
+    EXPECT_NE(files.err.find("cars.json"), std::string::npos) << files.err;
+    const Result alone = lrvb("compare both.json --data $DATA/old_faithful.csv");
+    EXPECT_EQ(alone.code, 2);
+    EXPECT_NE(alone.err.find("give two or more"), std::string::npos) << alone.err;
+}
+
+// Rows with a missing value in a column of only one of the two: not the same rows.
+TEST_F(Fits, CompareRefusesFitsThatDroppedOtherRows) {
+    write("data.csv", "y,a,b\n1,2,3\n2,3,\n4,4,1\n3,6,2\n6,5,9\n5,8,4\n");
+    fit("regression data.csv -c a --response y --drop-missing -o a.json");
+    fit("regression data.csv -c b --response y --drop-missing -o b.json");
+    const Result result = lrvb("compare a.json b.json");
+    EXPECT_EQ(result.code, 1);
+    EXPECT_NE(result.err.find("6 and 5 rows"), std::string::npos) << result.err;
+}
+
+}  // namespace
+}  // namespace lrvb::testing
