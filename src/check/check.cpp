@@ -30,8 +30,7 @@ constexpr double kSdError = 0.07;  // largest standard error of an sd that is re
 // Where the smallest component has fewer rows, it may lose them all, which only chains can tell.
 constexpr double kFewRows = 20.0;
 constexpr int kTurns = 4;  // of exploring
-// The share of a variance that one draw at an uncovered place would make up: at first, and once there are parts.
-constexpr double kFirstLimit = 0.005;
+// The share of a variance that one draw at an uncovered place would make up.
 constexpr double kLimit = 0.02;
 constexpr double kFewUncovered = 0.002;  // of the points of the chains: as good as none
 constexpr double kFewUnseen = 0.01;      // of them that may be wide open
@@ -74,7 +73,7 @@ void explore(const Target& target, const ImportanceOptions& options, ImportanceS
     }
     int stream = options.rounds;
     for (int turn = 0; turn < kTurns; ++turn) {
-        const detail::Explored explored = explorer.explore(sample, options.dof, turn == 0 ? kFirstLimit : kLimit, turn);
+        const detail::Explored explored = explorer.explore(sample, options.dof, kLimit, turn);
         const double share = static_cast<double>(explored.uncovered.size()) /
                              static_cast<double>(std::max<Index>(explored.points.cols(), 1));
         check.unseen.clear();
