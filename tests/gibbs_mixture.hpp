@@ -47,20 +47,30 @@ class GibbsMixture {
     std::map<std::string, GibbsAnswer> run(Index sweeps, int chains, std::uint64_t seed) {
         constexpr int batches = 10;  // of a chain
         std::vector<Sums> all;
+        std::vector<double> heights;  // the mean log joint density of each chain
         for (int chain = 0; chain < chains; ++chain) {
             random_.seed(seed + static_cast<std::uint64_t>(chain));
             start(chain);
             for (Index i = 0; i < sweeps / 10; ++i) sweep();
+            heights.push_back(0.0);
             for (int batch = 0; batch < batches; ++batch) {
                 Sums sums;
                 for (Index i = 0; i < sweeps / batches; ++i) {
                     sweep();
                     keep(sums);
+                    if (i % 10 == 0) heights.back() += log_joint() / static_cast<double>(sweeps / 10);
                 }
                 all.push_back(std::move(sums));
             }
         }
-        return answers(all);
+        // A chain that stays far below the highest is stuck at a mode of little mass.
+        constexpr double stuck = 10.0;
+        const double highest = *std::max_element(heights.begin(), heights.end());
+        std::vector<Sums> kept;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (heights[i / batches] > highest - stuck) kept.push_back(std::move(all[i]));
+        }
+        return answers(kept);
     }
 
   private:
@@ -139,6 +149,25 @@ class GibbsMixture {
             labels_[static_cast<std::size_t>(n)] = k;
         }
         draw_parameters();
+    }
+
+    // log p(x, θ) on the unbounded scale, but for a constant.
+    double log_joint() const {
+        double sum = 0.0;
+        for (Index k = 0; k < components_; ++k) {
+            const double off = mu_[k] - prior_.mean[0];
+            sum += prior_.alpha * log_pi_[k] - 0.5 * off * off / prior_.variance(0, 0) +
+                   prior_.shape * std::log(tau_[k]) - prior_.rate[0] * tau_[k];
+        }
+        for (Index n = 0; n < x_.size(); ++n) {
+            double density = 0.0;
+            for (Index k = 0; k < components_; ++k) {
+                const double off = x_[n] - mu_[k];
+                density += std::exp(log_pi_[k] + 0.5 * std::log(tau_[k]) - 0.5 * tau_[k] * off * off);
+            }
+            sum += std::log(density);
+        }
+        return sum;
     }
 
     double distance(const std::vector<Index>& order) const {

@@ -30,13 +30,13 @@ constexpr double kSdError = 0.07;  // largest standard error of an sd that is re
 // Where the smallest component has fewer rows, it may lose them all, which only chains can tell.
 constexpr double kFewRows = 20.0;
 constexpr int kTurns = 4;  // of exploring
-// The share of a variance that one draw at an uncovered place would make up: at first, and once there are parts.
-constexpr double kFirstLimit = 0.005;
+// The share of a variance that one draw at an uncovered place would make up.
 constexpr double kLimit = 0.02;
 constexpr double kFewUncovered = 0.002;  // of the points of the chains: as good as none
 constexpr double kFewUnseen = 0.01;      // of them that may be wide open
 constexpr Index kMostParts = 12;
-constexpr Index kMostPoints = 1500;  // that parts are fitted to
+constexpr Index kMostCoordinates = 40;  // for parts to be fitted to so many points
+constexpr Index kMostPoints = 1500;     // that parts are fitted to
 
 // What a check is made of.
 struct Target {
@@ -66,7 +66,7 @@ std::string name_at(const Target& target, Index variable) {
 void explore(const Target& target, const ImportanceOptions& options, ImportanceSample& sample, Check& check) {
     const detail::Explorer explorer(target.model, target.optimum.state, target.density, target.labelled,
                                     target.values_at, options.seed, options.threads);
-    if (!explorer.can_explore()) {
+    if (!explorer.can_explore() || target.density.dimension() > kMostCoordinates) {
         if (fewest_rows(target) < kFewRows) {
             check.unseen = "a component has few rows, and no chains could look whether it loses them";
         }
@@ -74,7 +74,7 @@ void explore(const Target& target, const ImportanceOptions& options, ImportanceS
     }
     int stream = options.rounds;
     for (int turn = 0; turn < kTurns; ++turn) {
-        const detail::Explored explored = explorer.explore(sample, options.dof, turn == 0 ? kFirstLimit : kLimit, turn);
+        const detail::Explored explored = explorer.explore(sample, options.dof, kLimit, turn);
         const double share = static_cast<double>(explored.uncovered.size()) /
                              static_cast<double>(std::max<Index>(explored.points.cols(), 1));
         check.unseen.clear();
@@ -93,7 +93,7 @@ void explore(const Target& target, const ImportanceOptions& options, ImportanceS
             points.col(i) = explored.points.col(explored.uncovered[static_cast<std::size_t>(at)]);
         }
         Random random(options.seed, static_cast<std::uint64_t>(turn));
-        std::vector<ProposalPart> proposal = std::move(sample.proposal);
+        std::vector<ProposalPart> proposal = sample.proposal;
         for (ProposalPart& part : proposal) part.share *= 0.5;
         for (ProposalPart& part : detail::parts_at(points, kMostParts, options.dof, random)) {
             part.share *= 0.5;
@@ -102,8 +102,10 @@ void explore(const Target& target, const ImportanceOptions& options, ImportanceS
         ImportanceOptions more = options;
         more.enough = 0.3;
         more.functions = target.values_at;
-        sample = importance_sample(target.labelled, std::move(proposal), more, stream);
+        ImportanceSample next = importance_sample(target.labelled, std::move(proposal), more, stream);
         stream += more.rounds;
+        if (!next.reliable() && !(next.k_hat < sample.k_hat)) return;  // parts that do not help
+        sample = std::move(next);
     }
 }
 

@@ -23,6 +23,7 @@ constexpr double kEmpty = -700.0;   // the log weight of a component without row
 constexpr Index kHeld = 8;          // sweeps for the others to follow a precision that was moved
 constexpr double kStride = 1.25;    // between places that a log precision is moved to
 constexpr double kFarthest = 16.0;  // strides
+constexpr std::size_t kChainsForDrift = 8;
 constexpr double kDriftErrors = 4.0;
 constexpr double kDrift = 0.2;  // a mean by so many sds, or a variance by twice that share
 
@@ -155,9 +156,11 @@ Explored Explorer::explore(const ImportanceSample& sample, double dof, double li
     Explored explored;
     explored.points.resize(density_.dimension(), count);
     std::vector<Index> chain_of;
+    std::vector<Index> place_of;  // in its chain
     for (std::size_t c = 0; c < runs.size(); ++c) {
         explored.points.middleCols(static_cast<Index>(chain_of.size()), runs[c].cols()) = runs[c];
         chain_of.insert(chain_of.end(), static_cast<std::size_t>(runs[c].cols()), static_cast<Index>(c));
+        for (Index i = 0; i < runs[c].cols(); ++i) place_of.push_back(i);
     }
     const Vector log_ratio =
         density_.evaluate(explored.points, threads_) - log_proposal_at(sample.proposal, explored.points, dof, threads_);
@@ -183,9 +186,12 @@ Explored Explorer::explore(const ImportanceSample& sample, double dof, double li
         const double distance = z.rows() > 0 ? z.col(i).cwiseAbs().maxCoeff(&variable) : 0.0;
         if (!std::isfinite(distance) || !(log_ratio[i] + 2.0 * std::log(std::max(1.0, distance)) > log_limit)) continue;
         explored.uncovered.push_back(i);
-        if (log_ratio[i] + 2.0 * std::log(std::max(1.0, distance)) > log_limit + std::log(kWideOpen)) {
-            explored.wide_open += 1.0;
-        }
+        // On its way back from where it was put, a chain may pass tails that hold nothing.
+        const Index c = chain_of[static_cast<std::size_t>(i)];
+        const bool settled =
+            all[static_cast<std::size_t>(c)].at_draw || 2 * place_of[static_cast<std::size_t>(i)] >= kept_;
+        const double height = log_ratio[i] + 2.0 * std::log(std::max(1.0, distance));
+        if (settled && height > log_limit + std::log(kWideOpen)) explored.wide_open += 1.0;
         if (z.rows() > 0) ++blamed[static_cast<std::size_t>(variable)];
     }
     if (!explored.uncovered.empty() && !blamed.empty()) {
@@ -196,11 +202,9 @@ Explored Explorer::explore(const ImportanceSample& sample, double dof, double li
     Matrix first_moments = Matrix::Zero(z.rows(), chains_);
     Matrix second_moments = first_moments;
     Vector lengths = Vector::Zero(chains_);
-    Index within = 0;
     for (Index i = 0; i < count; ++i) {
         const Index c = chain_of[static_cast<std::size_t>(i)];
-        within = i > 0 && chain_of[static_cast<std::size_t>(i - 1)] == c ? within + 1 : 0;
-        if (2 * within < kept_ || !all[static_cast<std::size_t>(c)].at_draw) continue;
+        if (2 * place_of[static_cast<std::size_t>(i)] < kept_ || !all[static_cast<std::size_t>(c)].at_draw) continue;
         first_moments.col(c) += z.col(i);
         second_moments.col(c) += z.col(i).cwiseAbs2();
         lengths[c] += 1.0;
@@ -210,7 +214,7 @@ Explored Explorer::explore(const ImportanceSample& sample, double dof, double li
         if (lengths[c] > 0.0) used.push_back(c);
     }
     double largest = 0.0;
-    for (Index v = 0; v < z.rows() && used.size() > 2; ++v) {
+    for (Index v = 0; v < z.rows() && used.size() >= kChainsForDrift; ++v) {
         for (const bool squares : {false, true}) {
             Vector means(static_cast<Index>(used.size()));
             for (std::size_t i = 0; i < used.size(); ++i) {

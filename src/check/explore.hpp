@@ -36,7 +36,8 @@ struct Explored {
     Matrix points;
     /// Columns that are uncovered.
     std::vector<Index> uncovered;
-    /// How many of them are so by more than two and a half times the limit.
+    /// How many of them are so by more than two and a half times the limit, in a chain from a draw or in the second
+    /// half of another.
     double wide_open = 0.0;
     /// The reported variable that puts most uncovered points far out; −1 where there are none.
     Index variable = -1;

@@ -37,7 +37,7 @@ struct ImportanceOptions {
     double enough = 0.05;
     /// Functions of points whose variances are wanted, one a row: parts share the draws by these. The coordinates,
     /// where there are none.
-    std::function<Matrix(const Matrix& points)> functions;
+    std::function<Matrix(const Matrix& points)> functions = {};
     std::uint64_t seed = 1;
     /// Changes no bit of the answer: every draw has a random stream of its own.
     int threads = 1;
