@@ -30,7 +30,7 @@ constexpr Index kSmallPart = 4;            // and at most this part: then the da
 constexpr Index kReadRows = 16384;         // at once
 constexpr Index kExploredRows = 2048;      // where optima are sought; then they are compared on the first sample
 constexpr Index kStartWork = 1 << 14;      // rows × components × columns of a start; where all are fewer,
-constexpr Index kMostTimes = 4;            // there are up to this many times more starts
+constexpr Index kMostTimes = 4;            // there are up to this many times more starts, finalists and moves
 constexpr Index kManyStatistics = 400;     // of a model whose curvature costs more than many sweeps
 constexpr int kFirstRound = 6;             // strides of the tournament's first round; doubles as starts drop out
 constexpr int kLongClimb = 60;             // strides in place of a fit, where there are many statistics
@@ -197,7 +197,7 @@ class MixtureFitter {
         const auto progress = progress_of("tournament", model, static_cast<int>(entrant.number));
         try {
             for (int i = 0; i < strides && !entrant.settled && !cancelled_; ++i) {
-                if (entrant.sweeps >= options_.max_iterations) return;
+                if (entrant.sweeps + 3 > options_.max_iterations) break;
                 const State first = entrant.state;
                 const double before = sweep(model, entrant, progress);
                 const State second = entrant.state;
@@ -251,12 +251,11 @@ class MixtureFitter {
         return state;
     }
 
-    // Kinds of start take turns; where all rows are few, there are more of them.
-    int starts_of(const MixtureModel& model) const {
-        if (model.components() == 1 || options_.restarts == 1) return 1;
-        if (&model != model_.get()) return options_.restarts;
+    // How many times more starts, finalists and moves there are: where all rows are few, they cost next to nothing.
+    int effort_of(const MixtureModel& model) const {
+        if (&model != model_.get()) return 1;
         const Index work = model.used_rows() * model.components() * model.columns();
-        return static_cast<int>(std::clamp<Index>(kStartWork / work, 1, kMostTimes)) * options_.restarts;
+        return static_cast<int>(std::clamp<Index>(kStartWork / work, 1, kMostTimes));
     }
 
     static void sort(std::vector<Entrant>& entrants) {
@@ -332,7 +331,9 @@ class MixtureFitter {
     // away from the best of them are tried in the same way, as long as they find something better.
     void tournament(const MixtureModel& model) {
         std::vector<Entrant> entrants;
-        const int starts = starts_of(model);
+        const int effort = effort_of(model);
+        const int starts = model.components() == 1 || options_.restarts == 1 ? 1 : effort * options_.restarts;
+        const std::size_t finalists = kFinalists * static_cast<std::size_t>(effort);
         for (int r = 0; r < starts && !cancelled_; ++r) {
             Random random(options_.seed, static_cast<std::uint64_t>(r));
             const auto kind = static_cast<detail::StartKind>(r % detail::kFreshKinds);
@@ -342,9 +343,9 @@ class MixtureFitter {
         for (int strides = 2 * kFirstRound; starts > 1 && !cancelled_; strides *= 2) {
             merge_same(model, entrants);
             const std::size_t before = entrants.size();
-            keep_best(std::max(kFinalists, (entrants.size() + 1) / 2), entrants);
+            keep_best(std::max(finalists, (entrants.size() + 1) / 2), entrants);
             for (Entrant& entrant : entrants) climb(model, strides, entrant);
-            if (entrants.size() == before || entrants.size() <= kFinalists) break;
+            if (entrants.size() == before || entrants.size() <= finalists) break;
         }
         merge_same(model, entrants);
         for (Entrant& entrant : entrants) fit_entrant("tournament", model, 4, entrant);
@@ -388,7 +389,7 @@ class MixtureFitter {
         if (!std::isfinite(entrants.front().bound)) return;
         Random random(options_.seed, std::numeric_limits<std::uint64_t>::max() - 1 - static_cast<std::uint64_t>(round));
         const Matrix scores = model.start_scores(entrants.front().state);
-        const auto count = static_cast<std::size_t>(options_.restarts / 2 + 1);
+        const auto count = static_cast<std::size_t>(effort_of(model) * (options_.restarts / 2 + 1));
         std::vector<Entrant> moved;
         for (const detail::Move& move : detail::draw_moves(model.components(), count, random)) {
             if (cancelled_) return;
@@ -397,7 +398,7 @@ class MixtureFitter {
                   enter(clamped(model, model.start_from(responsibilities)), detail::StartKind::moved, moved));
         }
         merge_same(model, moved);
-        keep_best(kMovesFitted, moved);
+        keep_best(kMovesFitted * static_cast<std::size_t>(effort_of(model)), moved);
         for (Entrant& entrant : moved) {
             climb(model, 4 * kFirstRound, entrant);
             const bool is_known = std::any_of(entrants.begin(), entrants.end(),
