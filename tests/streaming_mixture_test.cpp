@@ -605,16 +605,21 @@ TEST(StreamingMixture, PredictsResponsibilitiesAndADensityThatIntegratesToOne) {
     EXPECT_LT((prediction.responsibilities.rowwise().sum().array() - 1.0).abs().maxCoeff(), 1e-12);
 }
 
-TEST(StreamingMixture, PredictsFiniteNumbersHoweverFarARowIs) {
+// A log density far away is a square of the distance: four times as much at twice of it, and below all doubles beyond
+// some 1e154 sds.
+TEST(StreamingMixture, PredictsHoweverFarARowIs) {
     for (const MixtureCovariance covariance : {MixtureCovariance::full, MixtureCovariance::diagonal}) {
         const MixtureFit fitted = fit_mixture(table(clustered_rows(300, 2, 26)), specification_of(3, 2, covariance));
         const double huge = std::numeric_limits<double>::max();
-        const Matrix far{{1e150, 0.0}, {-1e200, 1e200}, {huge, -huge}, {0.0, -1e308}};
+        const Matrix far{{1e150, 0.0}, {2e150, 0.0}, {-1e200, 1e200}, {huge, -huge}, {0.0, -1e308}};
         const MixtureModel::Prediction prediction = fitted.model->predict(fitted.optimum.state, far);
         EXPECT_TRUE(prediction.responsibilities.allFinite());
         EXPECT_LT((prediction.responsibilities.rowwise().sum().array() - 1.0).abs().maxCoeff(), 1e-12);
-        EXPECT_TRUE(prediction.log_density.allFinite());
-        EXPECT_LT(prediction.log_density.maxCoeff(), -1e100);
+        EXPECT_LT(prediction.log_density[0], -1e297);
+        EXPECT_NEAR(prediction.log_density[1] / prediction.log_density[0], 4.0, 1e-12);
+        for (Index n = 2; n < far.rows(); ++n) {
+            EXPECT_EQ(prediction.log_density[n], -std::numeric_limits<double>::infinity());
+        }
     }
 }
 

@@ -244,7 +244,7 @@ TEST_F(Program, EditedFitFilesAreRefusedByEveryCommandThatNeedsWhatIsWrong) {
     refused("sensitivity edited.json", "posterior.sensitivities");
     refused("report" + of_mixture, "posterior.sensitivities");
     edited("corrected.json", [](json& fit) { fit.erase("correction"); });
-    for (const char* command : {"influence", "leverage", "report"}) refused(command + of_mixture, "statistics");
+    for (const char* command : {"influence", "leverage", "report"}) refused(command + of_mixture, "the parameters");
     edited("mixture.json", [](json& fit) { fit["posterior"]["variables"][1] = fit["posterior"]["variables"][0]; });
     refused("summary edited.json", "twice");
     edited("mixture.json", [](json& fit) { fit["posterior"]["marginals"] = {{"sd_mfvb", {1}}}; });

@@ -493,7 +493,7 @@ test('everything held, corrected by draws, names that turn the text', async () =
 
   folder.write('turned.csv', `\u202Eevil\n${Array.from({length: 40}, (_, i) => (i % 2) * 5 + Math.sin(i)).join('\n')}\n`);
   await visit(folder.report(['mixture', 'turned.csv', '-k', '2'], 'turned.csv', 'turned'));
-  assert.match(await text('#fitted'), /fitted to \ufffdevil of 40 rows/);
+  assert.match(await text('#fitted'), /fitted to \\u202eevil of 40 rows/);
 
   // Numbers that a prior cannot have are refused in words.
   await browser.visit(folder.file('one.html'));

@@ -139,8 +139,8 @@ class LRVB_EXPORT MixtureModel final : public RowModel {
         Matrix responsibilities;  // one row a row
         Vector log_density;       // of the mixture with its parameters at their posterior means
     };
-    /// For new rows, in the units of the data. A value further than 1e100 sds from its column's centre counts as being
-    /// there, so that no number overflows.
+    /// For new rows, in the units of the data. A row that is further than 1e100 sds from the centre belongs to whom
+    /// it does in that direction; its log density is −∞ where no double holds it.
     Prediction predict(const State& state, const Matrix& rows) const;
 
     /// The state with components in ascending order of their first mean, held or not; those with equal ones stay in
