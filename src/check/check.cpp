@@ -32,6 +32,9 @@ constexpr double kFewRows = 20.0;
 constexpr int kTurns = 4;  // of exploring
 // The share of a variance that one draw at an uncovered place would make up.
 constexpr double kLimit = 0.02;
+// Where the weights have something of a tail, it is looked at more closely at first.
+constexpr double kFirstLimit = 0.005;
+constexpr double kTail = 0.25;
 constexpr double kFewUncovered = 0.002;  // of the points of the chains: as good as none
 constexpr double kFewUnseen = 0.01;      // of them that may be wide open
 constexpr Index kMostParts = 12;
@@ -74,7 +77,8 @@ void explore(const Target& target, const ImportanceOptions& options, ImportanceS
     }
     int stream = options.rounds;
     for (int turn = 0; turn < kTurns; ++turn) {
-        const detail::Explored explored = explorer.explore(sample, options.dof, kLimit, turn);
+        const detail::Explored explored =
+            explorer.explore(sample, options.dof, turn == 0 && sample.k_hat > kTail ? kFirstLimit : kLimit, turn);
         const double share = static_cast<double>(explored.uncovered.size()) /
                              static_cast<double>(std::max<Index>(explored.points.cols(), 1));
         check.unseen.clear();
