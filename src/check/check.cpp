@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace lrvb {
 
@@ -29,13 +30,14 @@ constexpr double kSdError = 0.07;  // largest standard error of an sd that is re
 
 // Where the smallest component has fewer rows, it may lose them all, which only chains can tell.
 constexpr double kFewRows = 20.0;
-constexpr int kTurns = 4;  // of exploring
+constexpr int kTurns = 3;  // of exploring
 // The share of a variance that one draw at an uncovered place would make up.
 constexpr double kLimit = 0.02;
 // Where the weights have something of a tail, it is looked at more closely at first.
-constexpr double kFirstLimit = 0.005;
+constexpr double kFirstLimit = 0.002;
 constexpr double kTail = 0.25;
 constexpr double kFewUncovered = 0.002;  // of the points of the chains: as good as none
+constexpr double kDifference = 0.15;     // that parts make to a mean, in sds, or to an sd: their places matter
 constexpr double kFewUnseen = 0.01;      // of them that may be wide open
 constexpr Index kMostParts = 12;
 constexpr Index kMostCoordinates = 40;  // for parts to be fitted to so many points
@@ -65,6 +67,29 @@ std::string name_at(const Target& target, Index variable) {
     return target.posterior.variables[static_cast<std::size_t>(variable)].name;
 }
 
+// The largest change of a mean, in sds, or of the logarithm of an sd from one sample to another.
+double difference(const Target& target, const ImportanceSample& before, const ImportanceSample& after) {
+    const auto moments = [&](const ImportanceSample& sample) {
+        const Eigen::ArrayXd weights = sample.log_weights.array().exp();
+        Matrix values = target.values_at(sample.points);
+        for (Index i = 0; i < values.cols(); ++i) {
+            if (!(weights[i] > 0.0)) values.col(i).setZero();
+        }
+        const Vector mean = values * weights.matrix();
+        const Vector variance = (values.colwise() - mean).cwiseAbs2() * weights.matrix();
+        return std::pair<Vector, Vector>(mean, variance.cwiseSqrt());
+    };
+    const auto [mean, sd] = moments(before);
+    const auto [next_mean, next_sd] = moments(after);
+    double largest = 0.0;
+    for (Index v = 0; v < mean.size(); ++v) {
+        if (!(next_sd[v] > 1e-12 * std::abs(next_mean[v]))) continue;  // held
+        largest =
+            std::max({largest, std::abs(mean[v] - next_mean[v]) / next_sd[v], std::abs(std::log(sd[v] / next_sd[v]))});
+    }
+    return largest;
+}
+
 // Adds parts to the proposal, where chains find places that it does not cover, until they find none.
 void explore(const Target& target, const ImportanceOptions& options, ImportanceSample& sample, Check& check) {
     const detail::Explorer explorer(target.model, target.optimum.state, target.density, target.labelled,
@@ -77,20 +102,15 @@ void explore(const Target& target, const ImportanceOptions& options, ImportanceS
     }
     int stream = options.rounds;
     for (int turn = 0; turn < kTurns; ++turn) {
-        const detail::Explored explored =
-            explorer.explore(sample, options.dof, turn == 0 && sample.k_hat > kTail ? kFirstLimit : kLimit, turn);
-        const double share = static_cast<double>(explored.uncovered.size()) /
-                             static_cast<double>(std::max<Index>(explored.points.cols(), 1));
+        const double limit = turn == 0 && sample.k_hat > kTail ? kFirstLimit : kLimit;
+        const detail::Explored explored = explorer.explore(sample, options.dof, limit, turn);
         check.unseen.clear();
-        if (explored.wide_open > kFewUnseen * static_cast<double>(explored.points.cols())) {
-            check.unseen =
-                fmt::format("Gibbs chains go where the draws do not, as {} shows", name_at(target, explored.variable));
-        } else if (explored.drifting >= 0) {
+        if (explored.drifting >= 0) {
             check.unseen =
                 fmt::format("Gibbs chains from the draws leave them, as {} shows", name_at(target, explored.drifting));
         }
-        if (share <= kFewUncovered || turn + 1 == kTurns) return;
         const Index count = static_cast<Index>(explored.uncovered.size());
+        if (static_cast<double>(count) <= kFewUncovered * static_cast<double>(explored.points.cols())) return;
         Matrix points(explored.points.rows(), std::min(count, kMostPoints));
         for (Index i = 0; i < points.cols(); ++i) {
             const Index at = i * count / points.cols();
@@ -108,8 +128,15 @@ void explore(const Target& target, const ImportanceOptions& options, ImportanceS
         more.functions = target.values_at;
         ImportanceSample next = importance_sample(target.labelled, std::move(proposal), more, stream);
         stream += more.rounds;
-        if (!next.reliable() && !(next.k_hat < sample.k_hat)) return;  // parts that do not help
-        sample = std::move(next);
+        const bool helps = next.reliable() || next.k_hat < sample.k_hat;
+        const double change = helps ? difference(target, sample, next) : std::numeric_limits<double>::infinity();
+        if (helps) sample = std::move(next);
+        // What was found, and is now covered, may not have been the last of its kind: unless it made no difference.
+        if (change > kDifference && explored.wide_open > kFewUnseen * static_cast<double>(explored.points.cols())) {
+            check.unseen =
+                fmt::format("Gibbs chains go where the draws do not, as {} shows", name_at(target, explored.variable));
+        }
+        if (!helps) return;
     }
 }
 
