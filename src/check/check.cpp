@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace lrvb {
 
@@ -29,10 +30,14 @@ constexpr double kSdError = 0.07;  // largest standard error of an sd that is re
 
 // Where the smallest component has fewer rows, it may lose them all, which only chains can tell.
 constexpr double kFewRows = 20.0;
-constexpr int kTurns = 4;  // of exploring
+constexpr int kTurns = 3;  // of exploring
 // The share of a variance that one draw at an uncovered place would make up.
 constexpr double kLimit = 0.02;
+// Where the weights have something of a tail, it is looked at more closely at first.
+constexpr double kFirstLimit = 0.002;
+constexpr double kTail = 0.25;
 constexpr double kFewUncovered = 0.002;  // of the points of the chains: as good as none
+constexpr double kDifference = 0.15;     // that parts make to a mean, in sds, or to an sd: their places matter
 constexpr double kFewUnseen = 0.01;      // of them that may be wide open
 constexpr Index kMostParts = 12;
 constexpr Index kMostCoordinates = 40;  // for parts to be fitted to so many points
@@ -62,31 +67,96 @@ std::string name_at(const Target& target, Index variable) {
     return target.posterior.variables[static_cast<std::size_t>(variable)].name;
 }
 
+// The largest change of a mean, in sds, or of the logarithm of an sd from one sample to another.
+double difference(const Target& target, const ImportanceSample& before, const ImportanceSample& after) {
+    const auto moments = [&](const ImportanceSample& sample) {
+        const Eigen::ArrayXd weights = sample.log_weights.array().exp();
+        Matrix values = target.values_at(sample.points);
+        for (Index i = 0; i < values.cols(); ++i) {
+            if (!(weights[i] > 0.0)) values.col(i).setZero();
+        }
+        const Vector mean = values * weights.matrix();
+        const Vector variance = (values.colwise() - mean).cwiseAbs2() * weights.matrix();
+        return std::pair<Vector, Vector>(mean, variance.cwiseSqrt());
+    };
+    const auto [mean, sd] = moments(before);
+    const auto [next_mean, next_sd] = moments(after);
+    double largest = 0.0;
+    for (Index v = 0; v < mean.size(); ++v) {
+        if (!(next_sd[v] > 1e-12 * std::abs(next_mean[v]))) continue;  // held
+        largest =
+            std::max({largest, std::abs(mean[v] - next_mean[v]) / next_sd[v], std::abs(std::log(sd[v] / next_sd[v]))});
+    }
+    return largest;
+}
+
+// k̂ of weights times squared distances of a variable from its mean.
+double variance_k_hat(const Vector& log_ratios, const Eigen::ArrayXd& z) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    Vector ratios = log_ratios + 2.0 * z.abs().log().matrix();
+    for (double& ratio : ratios) {
+        if (!(ratio < infinity)) ratio = -infinity;
+    }
+    return ratios.maxCoeff() == -infinity ? infinity : pareto_smooth(ratios).k_hat;
+}
+
+// Where a few draws make up the variance of a variable, a part goes to where most of that is.
+void strengthen(const Target& target, const ImportanceOptions& options, int stream, ImportanceSample& sample) {
+    const Eigen::ArrayXd weights = sample.log_weights.array().exp();
+    const Matrix values = target.values_at(sample.points);
+    double worst = pareto_threshold(sample.points.cols());
+    Vector tilted;
+    for (Index v = 0; v < values.rows(); ++v) {
+        const Eigen::ArrayXd counted = (weights > 0.0).select(values.row(v).transpose().array(), 0.0);
+        const double mean = (weights * counted).sum();
+        const double sd = std::sqrt((weights * (counted - mean).square()).sum());
+        if (!(sd > 1e-12 * std::abs(mean))) continue;  // held
+        const Eigen::ArrayXd z = (weights > 0.0).select((counted - mean) / sd, 0.0);
+        const double k_hat = variance_k_hat(sample.log_density - sample.log_proposal, z);
+        if (!(k_hat >= worst)) continue;
+        worst = k_hat;
+        tilted = weights * z.square();
+    }
+    if (tilted.size() == 0) return;
+    tilted /= tilted.sum();
+    const double ess = 1.0 / tilted.squaredNorm();
+    const double trusted = ess / (ess + 5.0 * static_cast<double>(sample.points.rows()));
+    NormalApproximation there = weighted_moments(sample.points, tilted.array().log());
+    const NormalApproximation all = weighted_moments(sample.points, sample.log_weights);
+    there.covariance = 1.5 * trusted * there.covariance + (1.0 - trusted) * 4.0 * all.covariance;
+    std::vector<ProposalPart> proposal = sample.proposal;
+    constexpr double share = 0.3;
+    for (ProposalPart& part : proposal) part.share *= 1.0 - share;
+    proposal.push_back({share, std::move(there)});
+    ImportanceOptions more = options;
+    more.enough = 0.3;
+    more.functions = target.values_at;
+    ImportanceSample next = importance_sample(target.labelled, std::move(proposal), more, stream);
+    if (next.reliable()) sample = std::move(next);
+}
+
 // Adds parts to the proposal, where chains find places that it does not cover, until they find none.
-void explore(const Target& target, const ImportanceOptions& options, ImportanceSample& sample, Check& check) {
+// Returns the next stream of random numbers.
+int explore(const Target& target, const ImportanceOptions& options, ImportanceSample& sample, Check& check) {
+    int stream = options.rounds;
     const detail::Explorer explorer(target.model, target.optimum.state, target.density, target.labelled,
                                     target.values_at, options.seed, options.threads);
     if (!explorer.can_explore() || target.density.dimension() > kMostCoordinates) {
         if (fewest_rows(target) < kFewRows) {
             check.unseen = "a component has few rows, and no chains could look whether it loses them";
         }
-        return;
+        return stream;
     }
-    int stream = options.rounds;
     for (int turn = 0; turn < kTurns; ++turn) {
-        const detail::Explored explored = explorer.explore(sample, options.dof, kLimit, turn);
-        const double share = static_cast<double>(explored.uncovered.size()) /
-                             static_cast<double>(std::max<Index>(explored.points.cols(), 1));
+        const double limit = turn == 0 && sample.k_hat > kTail ? kFirstLimit : kLimit;
+        const detail::Explored explored = explorer.explore(sample, options.dof, limit, turn);
         check.unseen.clear();
-        if (explored.wide_open > kFewUnseen * static_cast<double>(explored.points.cols())) {
-            check.unseen =
-                fmt::format("Gibbs chains go where the draws do not, as {} shows", name_at(target, explored.variable));
-        } else if (explored.drifting >= 0) {
+        if (explored.drifting >= 0) {
             check.unseen =
                 fmt::format("Gibbs chains from the draws leave them, as {} shows", name_at(target, explored.drifting));
         }
-        if (share <= kFewUncovered || turn + 1 == kTurns) return;
         const Index count = static_cast<Index>(explored.uncovered.size());
+        if (static_cast<double>(count) <= kFewUncovered * static_cast<double>(explored.points.cols())) return stream;
         Matrix points(explored.points.rows(), std::min(count, kMostPoints));
         for (Index i = 0; i < points.cols(); ++i) {
             const Index at = i * count / points.cols();
@@ -104,9 +174,17 @@ void explore(const Target& target, const ImportanceOptions& options, ImportanceS
         more.functions = target.values_at;
         ImportanceSample next = importance_sample(target.labelled, std::move(proposal), more, stream);
         stream += more.rounds;
-        if (!next.reliable() && !(next.k_hat < sample.k_hat)) return;  // parts that do not help
-        sample = std::move(next);
+        const bool helps = next.reliable() || next.k_hat < sample.k_hat;
+        const double change = helps ? difference(target, sample, next) : std::numeric_limits<double>::infinity();
+        if (helps) sample = std::move(next);
+        // What was found, and is now covered, may not have been the last of its kind: unless it made no difference.
+        if (change > kDifference && explored.wide_open > kFewUnseen * static_cast<double>(explored.points.cols())) {
+            check.unseen =
+                fmt::format("Gibbs chains go where the draws do not, as {} shows", name_at(target, explored.variable));
+        }
+        if (!helps) return stream;
     }
+    return stream;
 }
 
 // Draws of the density, as a check keeps them; returns the points.
@@ -116,7 +194,8 @@ Matrix draw_importance(const Target& target, int threads, Check& check) {
     options.seed = check.seed;
     options.threads = threads;
     ImportanceSample sample = importance_sample(target.labelled, target.approximation, options);
-    explore(target, options, sample, check);
+    const int stream = explore(target, options, sample, check);
+    if (sample.reliable()) strengthen(target, options, stream, sample);
     check.ess = sample.ess;
     check.k_hat = sample.k_hat;
     check.rounds = sample.rounds;
@@ -261,11 +340,7 @@ CheckedVariable compared(const Posterior::Row& row, const Vector& values, const 
     variable.sd_exact = std::sqrt((weights * centred.square()).sum());
     const Eigen::ArrayXd z = centred / variable.sd_exact;
     if (check.chains == 0) {
-        Vector ratios = check.log_density - check.log_proposal + 2.0 * z.abs().log().matrix();
-        for (double& ratio : ratios) {
-            if (!(ratio < std::numeric_limits<double>::infinity())) ratio = -std::numeric_limits<double>::infinity();
-        }
-        check.variance_k_hat.back() = pareto_smooth(ratios).k_hat;
+        check.variance_k_hat.back() = variance_k_hat(check.log_density - check.log_proposal, z);
     }
     const Eigen::ArrayXd spread = 0.5 * (z.square() - 1.0);  // of log sd
     variable.shift = (row.mean - variable.mean_exact) / variable.sd_exact;

@@ -19,10 +19,12 @@ constexpr Index kFewestChains = 12;
 constexpr Index kThinning = 4;
 constexpr Index kFewestKept = 6;
 constexpr double kWideOpen = 2.5;
-constexpr double kEmpty = -700.0;   // the log weight of a component without rows
-constexpr Index kHeld = 8;          // sweeps for the others to follow a precision that was moved
-constexpr double kStride = 1.25;    // between places that a log precision is moved to
-constexpr double kFarthest = 16.0;  // strides
+constexpr double kDepth = 10.0;              // nats below the draws that are looked at
+constexpr double kDepthOfACoordinate = 4.0;  // a prior is some fifty times as wide as its posterior
+constexpr double kEmpty = -700.0;            // the log weight of a component without rows
+constexpr Index kHeld = 8;                   // sweeps for the others to follow a precision that was moved
+constexpr double kStride = 1.25;             // between places that a log precision is moved to
+constexpr double kFarthest = 16.0;           // strides
 constexpr std::size_t kChainsForDrift = 8;
 constexpr double kDriftErrors = 4.0;
 constexpr double kDrift = 0.2;  // a mean by so many sds, or a variance by twice that share
@@ -162,8 +164,8 @@ Explored Explorer::explore(const ImportanceSample& sample, double dof, double li
         chain_of.insert(chain_of.end(), static_cast<std::size_t>(runs[c].cols()), static_cast<Index>(c));
         for (Index i = 0; i < runs[c].cols(); ++i) place_of.push_back(i);
     }
-    const Vector log_ratio =
-        density_.evaluate(explored.points, threads_) - log_proposal_at(sample.proposal, explored.points, dof, threads_);
+    const Vector log_density = density_.evaluate(explored.points, threads_);
+    const Vector log_ratio = log_density - log_proposal_at(sample.proposal, explored.points, dof, threads_);
 
     // Distances of the reported variables, in their sds.
     const Vector weights = sample.log_weights.array().exp();
@@ -180,18 +182,24 @@ Explored Explorer::explore(const ImportanceSample& sample, double dof, double li
         }
     }
     const double log_limit = std::log(limit * static_cast<double>(sample.points.cols())) + sample.log_integral;
+    // What is so far below the draws would have to be that much larger to hold anything.
+    const Vector heights = (weights.array() > 0.0).select(sample.log_density, 0.0);
+    const double deepest =
+        weights.dot(heights) - kDepth - kDepthOfACoordinate * static_cast<double>(density_.dimension());
     std::vector<Index> blamed(static_cast<std::size_t>(z.rows()), 0);
     for (Index i = 0; i < count; ++i) {
         Index variable = 0;
         const double distance = z.rows() > 0 ? z.col(i).cwiseAbs().maxCoeff(&variable) : 0.0;
-        if (!std::isfinite(distance) || !(log_ratio[i] + 2.0 * std::log(std::max(1.0, distance)) > log_limit)) continue;
+        const double importance = 2.0 * std::log(std::max(1.0, distance));
+        if (!std::isfinite(distance) || !(log_ratio[i] + importance > log_limit)) continue;
+        if (!(log_density[i] + importance > deepest)) continue;
         explored.uncovered.push_back(i);
         // On its way back from where it was put, a chain may pass tails that hold nothing.
         const Index c = chain_of[static_cast<std::size_t>(i)];
         const bool settled =
             all[static_cast<std::size_t>(c)].at_draw || 2 * place_of[static_cast<std::size_t>(i)] >= kept_;
-        const double height = log_ratio[i] + 2.0 * std::log(std::max(1.0, distance));
-        if (settled && height > log_limit + std::log(kWideOpen)) explored.wide_open += 1.0;
+        const bool wide_open = log_ratio[i] + importance > log_limit + std::log(kWideOpen);
+        explored.wide_open += settled && wide_open ? 1.0 : 0.0;
         if (z.rows() > 0) ++blamed[static_cast<std::size_t>(variable)];
     }
     if (!explored.uncovered.empty() && !blamed.empty()) {

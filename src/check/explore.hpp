@@ -25,6 +25,9 @@
 /// its mean in its sds. A region without such points that holds a share h of the variance is expected to get h/limit
 /// draws or more, so the draws themselves can tell. For this it does not matter how the chains mix.
 ///
+/// (Points whose log p is more than 10 + 4D below that of the draws are left aside, D the number of coordinates: their
+/// surroundings would have to be so much wider in every coordinate.)
+///
 /// Where there are uncovered points, a part of the proposal is fitted to them, and the draws are made again.
 namespace lrvb::detail {
 
