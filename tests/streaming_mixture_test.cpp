@@ -306,15 +306,20 @@ TEST(StreamingMixture, WeightsCountRows) {
         if (automatic) specification.prior.reset();
         const MixtureFit by_hand = fit_mixture(table(expanded), specification, tight());
         specification.weighted = true;
-        const MixtureFit by_weight = fit_mixture(table(weighted), specification, tight());
+        // From the same place: rows that are there twice make other starts, and these may end elsewhere.
+        const MixtureModel model(table(weighted), specification);
+        FitOptions near;
+        near.tolerance = tight().tolerance;
+        near.initial = by_hand.optimum.state;
+        const Optimum by_weight = fit(model, near);
         const std::vector<std::string> names = statistic_names(by_hand.model->layout());
         const LinearResponse expected(*by_hand.model, by_hand.optimum);
-        const LinearResponse response(*by_weight.model, by_weight.optimum);
-        EXPECT_NEAR(by_weight.optimum.bound, by_hand.optimum.bound, 1e-10 * std::abs(by_hand.optimum.bound));
+        const LinearResponse response(model, by_weight);
+        EXPECT_NEAR(by_weight.bound, by_hand.optimum.bound, 1e-10 * std::abs(by_hand.optimum.bound));
         const Vector sd = expected.sd(by_hand.model->in_data_units(names));
-        EXPECT_LT(test::relative_error(response.sd(by_weight.model->in_data_units(names)), sd), 1e-10);
+        EXPECT_LT(test::relative_error(response.sd(model.in_data_units(names)), sd), 1e-10);
         const Vector shift =
-            response.mean(by_weight.model->in_data_units(names)) - expected.mean(by_hand.model->in_data_units(names));
+            response.mean(model.in_data_units(names)) - expected.mean(by_hand.model->in_data_units(names));
         EXPECT_LT(shift.cwiseQuotient(sd).cwiseAbs().maxCoeff(), 1e-10);
     }
 }
