@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kFewest = 8.0;     // rows of the smallest window
 constexpr double kAsDense = 0.7;    // of the densest window
-constexpr double kNarrower = 25.0;  // times, in variance
+constexpr double kWidest = 0.9;     // of all rows, the largest window
+constexpr double kNarrower = 33.0;  // times, in variance
 constexpr double kDenser = 2.0;     // times, than the peak of a normal
 
 // Different values in ascending order, with the weight of each.
@@ -93,7 +94,7 @@ double narrow_share(const Vector& values, const Vector& weights, double rows) {
     std::vector<Window> windows;
     // Row weights can add up to anything, but no window is smaller than one place.
     const double smallest = std::max(kFewest, places.total * 1e-6);
-    for (double size = smallest; size <= 0.5 * places.total; size *= std::numbers::sqrt2) {
+    for (double size = smallest; size <= kWidest * places.total; size *= std::numbers::sqrt2) {
         windows.push_back(densest(places, by_chance, size));
     }
     double largest = 0.0;
@@ -102,7 +103,7 @@ double narrow_share(const Vector& values, const Vector& weights, double rows) {
     double variance = 0.0;
     for (const Window& window : windows) {
         const double near = std::min(1.0, window.density / (kAsDense * largest));
-        variance = std::max(variance, window.width * window.width / 12.0 * near * near * near * near);
+        variance = std::max(variance, window.width * window.width / 12.0 * std::pow(near, 6.0));
     }
     const double apart = 2e-16 * rows * rows;
     return std::min(1.0, std::max({kNarrower * variance, std::pow(kDenser / largest, 6.0), apart}));
