@@ -30,13 +30,13 @@ Optimum product_optimum(const MultilinearModel& model) {
     return fit(model, options);
 }
 
-// Rows and their mirror images: 0.5 Normal(0, 1) + 0.25 Normal(±20, 1), without chance. Two normals fit one of the far
-// groups and all the rest, on either side.
+// Rows and their mirror images: half of them wide about 0, a quarter narrow about 20 and about -20, without chance. Two
+// normals fit one of the narrow groups and all the rest, on either side.
 std::vector<double> mirrored_rows(Index rows) {
     std::vector<double> result;
     for (Index n = 0; n < rows / 4; ++n) {
         const double u = std::sin(static_cast<double>(n) * 1.7) + 0.5 * std::cos(static_cast<double>(n) * 0.61);
-        for (const double x : {u, 20.0 + u}) {
+        for (const double x : {6.0 * u, 20.0 + u}) {
             result.push_back(x);
             result.push_back(-x);
         }
