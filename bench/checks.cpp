@@ -161,8 +161,10 @@ int main(int argc, char** argv) {
 
         test::GibbsMixture sampler(x, one.components, model.prior(), test::labelling_of(model, approximation.mean, sd));
         const double work = static_cast<double>(x.size() * one.components);
-        const Index sweeps = std::min<Index>(200000, static_cast<Index>(6e7 / work / 6.0));
-        const std::map<std::string, test::GibbsAnswer> gibbs = sampler.run(sweeps, 6, 17);
+        // A mode of a thousandth may be entered once in a million sweeps, and yet have most of a variance.
+        constexpr int chains = 6;
+        const Index sweeps = static_cast<Index>(2e8 / work / chains);
+        const std::map<std::string, test::GibbsAnswer> gibbs = sampler.run(sweeps, chains, 1017);
         double gibbs_error = 0.0;
         for (const auto& [name, answer] : gibbs) gibbs_error = std::max(gibbs_error, answer.log_sd_se);
 

@@ -51,7 +51,7 @@ class GibbsMixture {
         for (int chain = 0; chain < chains; ++chain) {
             random_.seed(seed + static_cast<std::uint64_t>(chain));
             start(chain);
-            for (Index i = 0; i < sweeps / 10; ++i) sweep();
+            for (Index i = 0; i < sweeps; ++i) sweep();  // an emptied start may last long
             heights.push_back(0.0);
             for (int batch = 0; batch < batches; ++batch) {
                 Sums sums;

