@@ -92,7 +92,7 @@ class ObservedRows final : public RowBlock {
     RowMajorMatrix table(const RowQuestion& question) const override;
     void answer(const RowQuestion& question, const RowMajorMatrix& table, RowAnswers& chunk) const override;
     RowMajorMatrix values(const Polynomials& polynomials, const Matrix& means) const override;
-    void evaluate(const Polynomials& polynomials, const Matrix& means, const RowMajorMatrix& values,
+    void evaluate(const Polynomials& polynomials, const Matrix& means, const RowMajorMatrix& shared,
                   RowAnswers& chunk) const override;
     void fold(const WeightChanges& changes, RowFold& fold) const override;
 

@@ -38,12 +38,13 @@ constexpr std::size_t kFinalists = 6;      // starts that are fitted, if they ar
 constexpr std::size_t kMovesFitted = 3;    // of one round of moves
 constexpr int kMoveRounds = 3;             // at most: the next begins where the last found something better
 constexpr std::size_t kCompared = 4;       // places that are compared on more rows
-constexpr std::size_t kLooks = 3;          // at places that only starts which dropped out were on their way to
-constexpr double kOnTheWay = 20.0;         // nats below the best of a start that may yet end within kOtherOptimum
-constexpr double kOnTheWaySds = 3.0;       // from a place that a start is on its way to
-constexpr double kSameBound = 1e-2;        // bounds of one optimum, fitted that loosely
-constexpr double kSmallGain = 1e-3;        // of a stride that ends a start's round
-constexpr double kHottest = 8.0;           // temperature of annealed starts
+constexpr int kRivalIterations = 100;  // of a place that is not the best, on many rows: a ridge would take thousands
+constexpr std::size_t kLooks = 3;      // at places that only starts which dropped out were on their way to
+constexpr double kOnTheWay = 20.0;     // nats below the best of a start that may yet end within kOtherOptimum
+constexpr double kOnTheWaySds = 3.0;   // from a place that a start is on its way to
+constexpr double kSameBound = 1e-2;    // bounds of one optimum, fitted that loosely
+constexpr double kSmallGain = 1e-3;    // of a stride that ends a start's round
+constexpr double kHottest = 8.0;       // temperature of annealed starts
 constexpr int kTemperatures = 8;
 constexpr double kSampleTolerance = 1e-2;  // of a fit that is only a start for the next
 
@@ -303,7 +304,7 @@ class MixtureFitter {
         entrants = std::move(kept);
     }
 
-    void fit_entrant(std::string_view stage, const MixtureModel& model, int first_sweeps, Entrant& entrant) {
+    void fit_entrant(std::string_view stage, const MixtureModel& model, int first_sweeps, int most, Entrant& entrant) {
         if (cancelled_) return;
         if (model.layout().size() > kManyStatistics) {
             entrant.settled = false;
@@ -313,6 +314,7 @@ class MixtureFitter {
         }
         FitOptions options = quick(stage, model, static_cast<int>(entrant.number));
         options.first_sweeps = first_sweeps;
+        options.max_iterations = std::min(options.max_iterations, most);
         options.initial = std::move(entrant.state);
         Optimum optimum = fit(model, options);
         entrant.state = start_after(optimum);
@@ -348,7 +350,7 @@ class MixtureFitter {
             if (entrants.size() == before || entrants.size() <= finalists) break;
         }
         merge_same(model, entrants);
-        for (Entrant& entrant : entrants) fit_entrant("tournament", model, 4, entrant);
+        for (Entrant& entrant : entrants) fit_entrant("tournament", model, 4, options_.max_iterations, entrant);
         merge_same(model, entrants);
         for (int round = 0; round < kMoveRounds && starts > 1 && !cancelled_; ++round) {
             const double best = entrants.front().bound;
@@ -378,7 +380,7 @@ class MixtureFitter {
             if (std::any_of(entrants.begin(), entrants.end(), is_there)) continue;
             ++looks;
             if (is_sample && detail::is_ruled_out(model, best.state, entrant.state)) continue;
-            fit_entrant("tournament", model, 4, entrant);
+            fit_entrant("tournament", model, 4, options_.max_iterations, entrant);
             if (entrant.converged) entrants.push_back(std::move(entrant));
         }
         merge_same(model, entrants);
@@ -403,7 +405,7 @@ class MixtureFitter {
             climb(model, 4 * kFirstRound, entrant);
             const bool is_known = std::any_of(entrants.begin(), entrants.end(),
                                               [&](const Entrant& other) { return same_place(model, other, entrant); });
-            if (!is_known) fit_entrant("tournament", model, 4, entrant);
+            if (!is_known) fit_entrant("tournament", model, 4, options_.max_iterations, entrant);
         }
         std::move(moved.begin(), moved.end(), std::back_inserter(entrants));
         merge_same(model, entrants);
@@ -411,10 +413,13 @@ class MixtureFitter {
 
     // The finalists again, on more rows.
     void compare_finalists(std::string_view stage, const MixtureModel& model) {
+        const std::size_t best = finalists_.front().number;
         for (Entrant& entrant : finalists_) {
             entrant.settled = false;
-            fit_entrant(stage, model, 0, entrant);
+            const int most = entrant.number == best ? options_.max_iterations : kRivalIterations;
+            fit_entrant(stage, model, 0, most, entrant);
         }
+        std::erase_if(finalists_, [&](const Entrant& entrant) { return entrant.number != best && !entrant.converged; });
         merge_same(model, finalists_);
         note_best(model);
     }
@@ -501,6 +506,7 @@ class MixtureFitter {
         const Index before = model_->passes();
         // Bounds on a sample are not those on all rows; loose fits of all rows are near enough to be judged.
         const double least = result_.start_passes > 0 ? result_.optimum.bound - kOtherOptimum - kSameBound : -kInfinity;
+        options.max_iterations = std::min(options.max_iterations, kRivalIterations);
         std::vector<Optimum> found;
         for (std::size_t i = 1; i < finalists_.size() && found.size() + 1 < kCompared && !cancelled_; ++i) {
             const Entrant& entrant = finalists_[i];
