@@ -10,6 +10,7 @@ namespace lrvb::detail {
 namespace {
 
 constexpr double kFewest = 8.0;     // rows of the smallest window
+constexpr double kSmallest = 0.05;  // of all rows, the smallest window
 constexpr double kAsDense = 0.7;    // of the densest window
 constexpr double kWidest = 0.9;     // of all rows, the largest window
 constexpr double kNarrower = 33.0;  // times, in variance
@@ -92,8 +93,7 @@ double narrow_share(const Vector& values, const Vector& weights, double rows) {
     for (std::size_t g = 1; g < by_chance.size(); ++g) by_chance[g] = least_by_chance(static_cast<double>(g), count);
 
     std::vector<Window> windows;
-    // Row weights can add up to anything, but no window is smaller than one place.
-    const double smallest = std::max(kFewest, places.total * 1e-6);
+    const double smallest = std::max(kFewest, kSmallest * places.total);
     for (double size = smallest; size <= kWidest * places.total; size *= std::numbers::sqrt2) {
         windows.push_back(densest(places, by_chance, size));
     }

@@ -8,14 +8,15 @@ namespace lrvb::detail {
 /// where rows lie so close together that a prior of the whole column's width would decide how wide they are.
 ///
 /// Of the values, standardised and sorted, a window of mass q (of all weight) and width w is t = q √(2π)/w times as
-/// dense as the peak of a normal with variance one. Of all windows of k rows, k = 8, 11, 16, … up to nine tenths of
-/// them, the densest counts. With t the largest over k,
+/// dense as the peak of a normal with variance one. Of all windows of k rows, from a twentieth of them (8 at least)
+/// in steps of √2 up to nine tenths, the densest counts. With t the largest over k,
 ///
 ///     s² = max_k w_k²/12 min(1, (t_k/(0.7 t))⁶),   share = min(1, max(33 s², (2/t)⁶, 2·10⁻¹⁶ n²)) :
 ///
 /// s² is the variance within the widest window that is nearly as dense as the densest, a quarter to nine tenths of a
 /// narrow component's own. Less than twice the density of a normal changes nothing, and neither does a component whose
-/// sd is a fifth of the column's; it is continuous in between.
+/// sd is a fifth of the column's; it is continuous in between. A twentieth of the rows is the least that counts as a
+/// component: where a density has a pole or an edge, a few rows always are close together.
 ///
 /// Some windows are dense by chance: where a sum of g gaps is the least of those of m values, it is smaller than its
 /// mean by the factor r with P(Gamma(g) < r g) = g/(2m), and t counts r times. Equal values stand for one place with
