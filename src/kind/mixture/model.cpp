@@ -25,6 +25,8 @@ namespace lrvb {
 
 namespace {
 
+constexpr double kLeastShare = 3e-7;  // of a column's variance for each row, in the automatic prior of full covariances
+
 // How a hyperparameter moves the natural parameters of the prior.
 struct PriorDerivative {
     std::string name;
@@ -88,7 +90,9 @@ class MixtureModel::Implementation {
         for (Index p = 0; p < data.format.columns; ++p) {
             const double share = detail::narrow_share(data.sample.col(p), data.sample_weights, data.total_weight);
             if (data.format.full) {
-                result.inverse_scale(p, p) *= share;
+                // Columns that are nearly combinations of others are held apart by the prior alone: with N rows their
+                // covariance matrices have a condition of N/(0.2 share), which Newton's steps need below some 1e7.
+                result.inverse_scale(p, p) *= std::min(1.0, std::max(share, kLeastShare * data.total_weight));
             } else {
                 result.rate[p] *= share;
             }
