@@ -192,6 +192,7 @@ class Summary {
                                         shown(source_.column_name(constant[0])), moments_.smallest[constant[0]]));
         }
         std::vector<std::string> parts;
+        parts.reserve(constant.size());
         for (const Index p : constant) {
             parts.push_back(fmt::format("{} ({})", shown(source_.column_name(p)), moments_.smallest[p]));
         }

@@ -391,7 +391,8 @@ class MixtureFitter {
         if (!std::isfinite(entrants.front().bound)) return;
         Random random(options_.seed, std::numeric_limits<std::uint64_t>::max() - 1 - static_cast<std::uint64_t>(round));
         const Matrix scores = model.start_scores(entrants.front().state);
-        const auto count = static_cast<std::size_t>(effort_of(model) * (options_.restarts / 2 + 1));
+        const auto count =
+            static_cast<std::size_t>(effort_of(model)) * static_cast<std::size_t>(options_.restarts / 2 + 1);
         std::vector<Entrant> moved;
         for (const detail::Move& move : detail::draw_moves(model.components(), count, random)) {
             if (cancelled_) return;
