@@ -466,14 +466,14 @@ std::string elsewhere(const CheckedVariable& variable, const std::vector<OtherOp
     return fmt::format("another optimum: {:.4g}", others.front().find(variable.name)->mean);
 }
 
-// Draws about one optimum do not reach the others.
+// Draws about one optimum may not reach the others, or not in their shares.
 void doubt(const Posterior& posterior, const std::vector<OtherOptimum>& others, Check& check) {
     if (others.empty()) return;
     const std::string text = other_optima_text(posterior, others);
     check.reliable = false;
     if (check.verdict == CheckVerdict::ok) check.verdict = CheckVerdict::doubtful;
-    check.trust += "; but they are draws about this optimum alone: " + text;
-    check.message = fmt::format("{}; about this optimum alone, {}", text, check.message);
+    check.trust += "; but they may have kept to this optimum: " + text;
+    check.message = fmt::format("{}; by the draws, {}", text, check.message);
     for (CheckedVariable& variable : check.variables) {
         if (variable.verdict == "fixed") continue;
         const std::string there = elsewhere(variable, others);
