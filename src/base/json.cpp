@@ -31,7 +31,7 @@ void write_escape(char32_t code, std::string& out) {
 // What would be obeyed or overlooked is escaped, though JSON does not ask for more than the first controls: someone may
 // look at it in a terminal, and it is read back as the same.
 std::string quoted(const std::string& text) {
-    const std::string json = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+    std::string json = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
     if (std::all_of(json.begin(), json.end(), [](char c) { return c >= 0x20 && c < 0x7F; })) return json;
     std::string result;
     for (std::size_t at = 0; at < json.size();) {

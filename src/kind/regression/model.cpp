@@ -88,6 +88,7 @@ Standardisation standardise_column(const RegressionDesign& design, const VectorV
                            : fmt::format("column {} is 0 in every row: leave it out", name(j)));
     }
     std::vector<std::string> parts;
+    parts.reserve(columns.size());
     for (const Index j : columns) {
         parts.push_back(design.intercept ? fmt::format("{} ({})", name(j), design.columns(0, j)) : name(j));
     }
@@ -146,6 +147,7 @@ Matrix triangle_of(const RegressionDesign& design, const Standardised& units) {
 
 std::string listed(const std::vector<std::string>& names) {
     std::vector<std::string> quoted;
+    quoted.reserve(names.size());
     for (const std::string& name : names) quoted.push_back(shown(name));
     return detail::enumerated(quoted);
 }
