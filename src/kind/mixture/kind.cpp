@@ -10,7 +10,7 @@ namespace lrvb::detail {
 namespace {
 
 std::vector<std::string> fixed_parts(const Settings& settings) {
-    const std::vector<std::string> parts = settings.list("fix");
+    std::vector<std::string> parts = settings.list("fix");
     for (const std::string& part : parts) {
         if (part == "weights" || part == "means" || part == "precisions") continue;
         throw UsageError(fmt::format("--fix {}: what can be fixed is weights, means, precisions", part));
