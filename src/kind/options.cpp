@@ -163,7 +163,7 @@ double Settings::positive(const std::string& key) const {
 }
 
 Vector Settings::for_columns(const std::string& key, Index columns) const {
-    const Vector values = numbers(key);
+    Vector values = numbers(key);
     if (values.size() == 1) return Vector::Constant(columns, values[0]);
     if (values.size() == columns) return values;
     throw UsageError(fmt::format("{} has {} numbers for {} columns: give one, or one a column", option_of(key),

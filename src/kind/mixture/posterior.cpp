@@ -21,6 +21,7 @@ class MixturePosterior {
         const std::vector<Index> stacked = at_.stacked(layout_);
         const std::vector<std::string> all = layout_.statistic_names();
         std::vector<std::string> names;
+        names.reserve(stacked.size());
         for (const Index s : stacked) names.push_back(all[static_cast<std::size_t>(s)]);
         posterior_ = posterior_of(model_, fit.optimum, std::move(names), model_.statistics_in_data_units(stacked));
         for (VariableMeaning& meaning : at_.meanings(model_.inputs())) {
