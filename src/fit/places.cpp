@@ -159,12 +159,11 @@ bool same_place(const Model& model, const State& one, const State& other, double
     return same || (model.exchangeable().blocks.empty() && same_but_for_places(one.mean, other.mean));
 }
 
-std::vector<Optimum> other_places(const Model& model, const Optimum& best, std::vector<Optimum> found, double within,
-                                  std::size_t most) {
+std::vector<Optimum> other_places(const Model& model, const Optimum& best, std::vector<Optimum> found) {
     std::stable_sort(found.begin(), found.end(), [](const Optimum& a, const Optimum& b) { return a.bound > b.bound; });
     std::vector<Optimum> others;
     for (Optimum& one : found) {
-        if (others.size() == most || !(one.bound >= best.bound - within)) break;
+        if (others.size() == kMostOthers || !(one.bound >= best.bound - kOtherOptimum)) break;
         const auto is_there = [&](const Optimum& known) { return same_place(model, known.state, one.state); };
         if (is_there(best) || std::any_of(others.begin(), others.end(), is_there)) continue;
         others.push_back(std::move(one));

@@ -2,7 +2,6 @@
 
 #include <lrvb/fit/fit.hpp>
 
-#include <limits>
 #include <vector>
 
 /// Whether fits of one model ended at the same place, labels aside.
@@ -26,8 +25,7 @@ State matched(const Model& model, const State& to, const State& state);
 bool same_place(const Model& model, const State& one, const State& other, double sds = kSamePlace);
 
 /// Of converged fits those that are neither where `best` is nor where a better one of them is, and whose bound is
-/// less than its by no more than `within`; the best ones first.
-std::vector<Optimum> other_places(const Model& model, const Optimum& best, std::vector<Optimum> found,
-                                  double within = kOtherOptimum, std::size_t most = kMostOthers);
+/// within kOtherOptimum of its; the best ones first, kMostOthers at most.
+std::vector<Optimum> other_places(const Model& model, const Optimum& best, std::vector<Optimum> found);
 
 }  // namespace lrvb::detail

@@ -13,7 +13,9 @@
 /// Fits a normal mixture, from rows to optimum, looking at all rows only a few times.
 ///
 /// Starts are made where rows are cheap: on a random sample, whose rows stand for the others by their weight, starts of
-/// several kinds run a tournament on the bound, and the winner is taken through larger samples to the whole data. A
+/// several kinds run a tournament on the bound, and the winner is taken through larger samples to the whole data, with
+/// the few other places that the sample's rows do not rule out: on more rows one of them may be the best, or share the
+/// posterior with it. These get a hundred iterations on more rows, and are left where that is not enough. A
 /// sample of n rows ends √(N/n) posterior sds from the optimum of all N, near enough for Newton's steps to be few.
 ///
 /// The bound of a mixture has many optima, and every kind of start is blind to some. Five take turns: k-means++
@@ -45,7 +47,8 @@ struct MixtureFitOptions {
     /// Called after every iteration from the first start on; returning false cancels.
     std::function<bool(const Progress&)> progress;
     MixtureFixed fixed;
-    /// Rows of the first sample; data no larger than twice that are not sampled.
+    /// Rows of the sample that places are compared on; data no larger than twice that are compared on themselves. The
+    /// places are sought on 2,048 of the rows, or on all where there are fewer than twice as many.
     Index sample_rows = 8192;
 };
 
@@ -54,8 +57,8 @@ struct MixtureFit {
     Optimum optimum;
     /// Passes over all rows by the last fit.
     Index passes = 0;
-    /// Those before it: of the tournament, where the data are too small to be sampled. (Besides, all rows are read once
-    /// for centre and scale, and once to draw samples.)
+    /// Those before it: of the tournament and its comparison, where the data are too small to be sampled. (Besides, all
+    /// rows are read once for centre and scale, and once to draw samples.)
     Index start_passes = 0;
     /// Those after it: of fits at the other optima that the tournament found, `optimum.others`, three of them at most.
     Index other_passes = 0;
