@@ -51,5 +51,6 @@
 #include <lrvb/sample/metropolis.hpp>
 #include <lrvb/sample/mode.hpp>
 #include <lrvb/sample/model_density.hpp>
+#include <lrvb/sample/nuts.hpp>
 #include <lrvb/sample/pareto.hpp>
 #include <lrvb/sample/unbounded.hpp>

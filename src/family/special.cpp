@@ -1,5 +1,6 @@
 #include "family/special.hpp"
 
+#include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/gamma.hpp>
@@ -117,6 +118,10 @@ double inverse_log_minus_digamma(double gap) {
 
 double central_quantile(double level) {
     return std::numbers::sqrt2 * boost::math::erf_inv(level);
+}
+
+double beta_quantile(double a, double b, double level) {
+    return boost::math::ibeta_inv(a, b, level);
 }
 
 double softplus(double x) {

@@ -36,6 +36,9 @@ double inverse_log_minus_digamma(double gap);
 /// √2 erf⁻¹(level), odd in it: the z with P(|Z| ≤ z) = level for a standard normal Z.
 double central_quantile(double level);
 
+/// The x with P(X ≤ x) = level for X ~ Beta(a, b).
+double beta_quantile(double a, double b, double level);
+
 /// log(1 + exp(x)) without overflow.
 double softplus(double x);
 

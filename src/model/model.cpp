@@ -20,6 +20,17 @@ Vector Model::log_joint(const Matrix& statistics, int threads) const {
     return values;
 }
 
+JointGradients Model::log_joint_gradients(const Matrix& statistics, int threads) const {
+    detail::require_size("log_joint_gradients", "a column of statistics", statistics.rows(), layout().size());
+    JointGradients result{Vector(statistics.cols()), Matrix(statistics.rows(), statistics.cols())};
+    detail::in_parallel(threads, statistics.cols(), [&](Index i) {
+        const Expansion expansion = expand(statistics.col(i), Order::gradient);
+        result.values[i] = expansion.value;
+        result.gradients.col(i) = expansion.gradient;
+    });
+    return result;
+}
+
 void Model::gibbs(Vector&, const std::vector<bool>&, Random&) const {
     throw std::logic_error("this model has no Gibbs step: ask for its gibbs_work first");
 }

@@ -69,6 +69,23 @@ double median_of(const Matrix& values) {
     return *middle;
 }
 
+Vector ascending(const Matrix& chains) {
+    Vector values = Eigen::Map<const Vector>(chains.data(), chains.size());
+    std::sort(values.begin(), values.end());
+    return values;
+}
+
+// The draw that a share of all draws is at or below.
+double quantile_of(const Vector& sorted, double probability) {
+    const double place = std::floor(probability * static_cast<double>(sorted.size() - 1));
+    return sorted[std::clamp<Index>(static_cast<Index>(place), 0, sorted.size() - 1)];
+}
+
+void require_probability(std::string_view who, double probability) {
+    if (probability > 0.0 && probability < 1.0) return;
+    throw std::invalid_argument(fmt::format("{}: probability is {}; it must be between 0 and 1", who, probability));
+}
+
 void require_chains(std::string_view who, const Matrix& chains) {
     detail::require_at_least(who, "number of chains", chains.cols(), 1);
     detail::require_at_least(who, "draws of a chain", chains.rows(), 8);
@@ -102,6 +119,47 @@ double effective_sample_size(const Matrix& chains) {
     }
     const double time = std::max(2.0 * sum - 1.0, 1.0 / std::log10(count));
     return count / time;
+}
+
+double bulk_ess(const Matrix& chains) {
+    require_chains("bulk_ess", chains);
+    return effective_sample_size(rank_normalised(chains));
+}
+
+double quantile_ess(const Matrix& chains, double probability) {
+    require_chains("quantile_ess", chains);
+    require_probability("quantile_ess", probability);
+    const double limit = quantile_of(ascending(chains), probability);
+    const Matrix below = (chains.array() <= limit).cast<double>();
+    return effective_sample_size(below);
+}
+
+double tail_ess(const Matrix& chains) {
+    return std::min(quantile_ess(chains, 0.05), quantile_ess(chains, 0.95));
+}
+
+double mean_error(const Matrix& chains) {
+    const double ess = effective_sample_size(chains);
+    return std::sqrt(variance_of(Eigen::Map<const Vector>(chains.data(), chains.size())) / ess);
+}
+
+double sd_error(const Matrix& chains) {
+    require_chains("sd_error", chains);
+    const Vector squares = (chains.reshaped().array() - chains.mean()).square();
+    const Matrix by_chain = Eigen::Map<const Matrix>(squares.data(), chains.rows(), chains.cols());
+    const double variance = squares.mean();
+    if (!(variance > 0.0)) return 0.0;
+    return 0.5 * mean_error(by_chain) / std::sqrt(variance);
+}
+
+double quantile_error(const Matrix& chains, double probability) {
+    const double ess = quantile_ess(chains, probability);
+    constexpr double kBelow = 0.15865525393145707;  // Φ(−1)
+    const auto share = [&](double level) {
+        return detail::beta_quantile(ess * probability + 1.0, ess * (1.0 - probability) + 1.0, level);
+    };
+    const Vector sorted = ascending(chains);
+    return 0.5 * (quantile_of(sorted, share(1.0 - kBelow)) - quantile_of(sorted, share(kBelow)));
 }
 
 double split_r_hat(const Matrix& chains) {

@@ -31,6 +31,18 @@ Vector ModelDensity::evaluate(const Matrix& points, int threads) const {
     return model_->log_joint(values, threads) + log_jacobians;
 }
 
+DensityGradients ModelDensity::evaluate_gradients(const Matrix& points, int threads) const {
+    detail::require_size("evaluate_gradients", "a point", points.rows(), dimension());
+    Matrix values(model_->layout().size(), points.cols());
+    const Vector log_jacobians = fill(chart_, points, threads, values);
+    JointGradients joint = model_->log_joint_gradients(values, threads);
+    DensityGradients result{joint.values + log_jacobians, Matrix(dimension(), points.cols())};
+    for (Index i = 0; i < points.cols(); ++i) {
+        result.gradients.col(i) = chart_.pulled_back(points.col(i), joint.gradients.col(i));
+    }
+    return result;
+}
+
 Matrix ModelDensity::statistics(const Matrix& points, int threads) const {
     detail::require_size("statistics", "a point", points.rows(), dimension());
     Matrix values(model_->layout().size(), points.cols());

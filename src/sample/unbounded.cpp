@@ -30,6 +30,17 @@ double log_logistic(double u) {
     return u > 0.0 ? -std::log1p(std::exp(-u)) : u - std::log1p(std::exp(u));
 }
 
+// The lower triangle of a Wishart's coordinates.
+Matrix lower_factor(const VectorView& u, Index dimension) {
+    Matrix factor = Matrix::Zero(dimension, dimension);
+    Index at = 0;
+    for (Index i = 0; i < dimension; ++i) {
+        for (Index j = 0; j < i; ++j) factor(i, j) = u[at++];
+        factor(i, i) = std::exp(u[at++]);
+    }
+    return factor;
+}
+
 // From coordinates to statistics; returns the log Jacobian.
 struct ToStatistics {
     const VectorView& u;
@@ -56,15 +67,14 @@ struct ToStatistics {
     }
     double operator()(const family::Wishart& wishart) const {
         const Index dimension = wishart.dimension();
-        Matrix factor = Matrix::Zero(dimension, dimension);
+        const Matrix factor = lower_factor(u, dimension);
         double log_jacobian = static_cast<double>(dimension) * std::numbers::ln2;
         double log_det = 0.0;
-        Index at = 0;
+        Index at = -1;  // of the diagonal
         for (Index i = 0; i < dimension; ++i) {
-            for (Index j = 0; j < i; ++j) factor(i, j) = u[at++];
+            at += i + 1;
             log_jacobian += static_cast<double>(dimension - i + 1) * u[at];
             log_det += 2.0 * u[at];
-            factor(i, i) = std::exp(u[at++]);
         }
         t.head(t.size() - 1) = half_vector(factor * factor.transpose());
         t[t.size() - 1] = log_det;
@@ -85,6 +95,55 @@ struct ToStatistics {
     }
     double operator()(const family::Bernoulli&) const { return 0.0; }
     double operator()(const family::Categorical&) const { return 0.0; }
+};
+
+// From derivatives in statistics to those in coordinates, with the log Jacobian's.
+struct PullBack {
+    const VectorView& u;
+    const VectorView& gradient;
+    Stacked& result;
+
+    void operator()(const family::Normal&) const { result[0] = gradient[0] + 2.0 * u[0] * gradient[1]; }
+    void operator()(const family::MvNormal&) const {
+        const Index dimension = u.size();
+        result = gradient.head(dimension);
+        Index at = dimension;
+        for (Index i = 0; i < dimension; ++i) {
+            for (Index j = i; j < dimension; ++j, ++at) {
+                result[i] += gradient[at] * u[j];
+                result[j] += gradient[at] * u[i];
+            }
+        }
+    }
+    void operator()(const family::Gamma&) const { result[0] = std::exp(u[0]) * gradient[0] + gradient[1] + 1.0; }
+    void operator()(const family::Wishart& wishart) const {
+        // d tr(GΛ) = 2 tr((GC)ᵀ dC).
+        const Index dimension = wishart.dimension();
+        const Matrix factor = lower_factor(u, dimension);
+        const Index last = gradient.size() - 1;
+        const Matrix slope = 2.0 * symmetric_from_trace_coefficients(gradient.head(last), dimension) * factor;
+        Index at = 0;
+        for (Index i = 0; i < dimension; ++i) {
+            for (Index j = 0; j < i; ++j) result[at++] = slope(i, j);
+            result[at++] = slope(i, i) * factor(i, i) + 2.0 * gradient[last] + static_cast<double>(dimension - i + 1);
+        }
+    }
+    void operator()(const family::Dirichlet& dirichlet) const {
+        const Index last = dirichlet.size() - 1;
+        Vector weights = Vector::Zero(last + 1);
+        weights.head(last) = u;
+        weights = (weights.array() - weights.maxCoeff()).exp();
+        weights /= weights.sum();
+        const double sum = gradient.sum() + static_cast<double>(last + 1);
+        result = gradient.head(last) + Vector::Ones(last) - sum * weights.head(last);
+    }
+    void operator()(const family::Beta&) const {
+        const double p = std::exp(log_logistic(u[0]));
+        const double q = std::exp(log_logistic(-u[0]));
+        result[0] = q * (gradient[0] + 1.0) - p * (gradient[1] + 1.0);
+    }
+    void operator()(const family::Bernoulli&) const {}
+    void operator()(const family::Categorical&) const {}
 };
 
 // Coordinates at the means of the statistics, and their derivatives in these.
@@ -194,6 +253,20 @@ double UnboundedChart::statistics(const VectorView& point, Eigen::Ref<Vector> st
         log_jacobian += std::visit(ToStatistics{own, segment}, info.family);
     }
     return log_jacobian;
+}
+
+Vector UnboundedChart::pulled_back(const VectorView& point, const VectorView& gradient) const {
+    detail::require_size("pulled_back", "point", point.size(), dimension_);
+    detail::require_size("pulled_back", "gradient", gradient.size(), layout_.size());
+    Vector result(dimension_);
+    for (const Part& part : parts_) {
+        const VariableInfo& info = layout_[part.variable];
+        const VectorView own = point.segment(part.offset, part.size);
+        const VectorView slope = gradient.segment(info.offset, info.size);
+        Eigen::Ref<Vector> segment = result.segment(part.offset, part.size);
+        std::visit(PullBack{own, slope, segment}, info.family);
+    }
+    return result;
 }
 
 Vector UnboundedChart::point(const VectorView& stacked) const {

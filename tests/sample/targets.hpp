@@ -30,6 +30,32 @@ class FunctionDensity final : public LogDensity {
     std::function<double(const Vector&)> function_;
 };
 
+/// Any function with its gradient as a density.
+class SmoothFunction final : public SmoothDensity {
+  public:
+    using Function = std::function<double(const Vector&, Vector& gradient)>;
+
+    SmoothFunction(Index dimension, Function function) : dimension_(dimension), function_(std::move(function)) {}
+
+    Index dimension() const override { return dimension_; }
+    Vector evaluate(const Matrix& points, int threads) const override {
+        return evaluate_gradients(points, threads).values;
+    }
+    DensityGradients evaluate_gradients(const Matrix& points, int) const override {
+        DensityGradients result{Vector(points.cols()), Matrix(dimension_, points.cols())};
+        Vector gradient(dimension_);
+        for (Index i = 0; i < points.cols(); ++i) {
+            result.values[i] = function_(points.col(i), gradient);
+            result.gradients.col(i) = gradient;
+        }
+        return result;
+    }
+
+  private:
+    Index dimension_;
+    Function function_;
+};
+
 /// A fitted mixture, its exact posterior and its linear response in the same chart.
 struct FittedMixture {
     FittedMixture(const Matrix& rows, const MixtureSpecification& specification, const MixtureFitOptions& options = {})

@@ -44,6 +44,12 @@ struct Expansion {
     SparseMatrix hessian;
 };
 
+/// log p(x, θ) at values, and the derivatives in their statistics, one a column.
+struct JointGradients {
+    Vector values;
+    Matrix gradients;
+};
+
 /// Thrown by a sweep when an update leaves the domain of a variable's family: its conditional cannot be normalised.
 class LRVB_EXPORT ImproperConditional : public std::domain_error {
   public:
@@ -88,6 +94,11 @@ class LRVB_EXPORT Model {
     /// is L itself at m = T(θ), which is the default; a model with many rows overrides it, to look at them once for
     /// many values. The same bits for any number of threads.
     virtual Vector log_joint(const Matrix& statistics, int threads) const;
+
+    /// The same for each column, with the derivatives of L in the stacked statistics there: what a sampler's gradient
+    /// is made of, by the chain rule. Local variables are summed out, so it is their conditional means that stand in
+    /// it.
+    virtual JointGradients log_joint_gradients(const Matrix& statistics, int threads) const;
 
     /// What can be exchanged, so that a draw has labels to keep; nothing by default.
     virtual Exchangeable exchangeable() const { return {}; }

@@ -11,10 +11,11 @@
 /// is the evidence p(x): for a mixture, the part of it that belongs to the modes that are integrated over.
 ///
 /// Nothing of the model is written a second time: the expected log joint L(m) at the statistics of a value is the log
-/// joint at that value, so what is fitted is what is sampled.
+/// joint at that value, so what is fitted is what is sampled. Its gradient is Jᵀ∇L(T(θ)) + ∇log |J|, J = dT/du, from
+/// the gradient that the fit follows.
 namespace lrvb {
 
-class LRVB_EXPORT ModelDensity final : public LogDensity {
+class LRVB_EXPORT ModelDensity final : public SmoothDensity {
   public:
     /// What the state has clamped stays where it is. The model must outlive the density. Throws as UnboundedChart does.
     ModelDensity(const Model& model, const State& state) : model_(&model), chart_(model.layout(), state) {}
@@ -22,6 +23,7 @@ class LRVB_EXPORT ModelDensity final : public LogDensity {
 
     Index dimension() const override { return chart_.dimension(); }
     Vector evaluate(const Matrix& points, int threads) const override;
+    DensityGradients evaluate_gradients(const Matrix& points, int threads) const override;
 
     const UnboundedChart& chart() const { return chart_; }
 

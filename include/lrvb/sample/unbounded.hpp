@@ -34,6 +34,9 @@ class LRVB_EXPORT UnboundedChart {
     /// The stacked statistics T of the variables at a point; returns the log of the Jacobian.
     double statistics(const VectorView& point, Eigen::Ref<Vector> stacked) const;
 
+    /// The gradient in the point of L(T(u)) + log |J|, from that of L in the stacked statistics: Jᵀ∇L + ∇log |J|.
+    Vector pulled_back(const VectorView& point, const VectorView& gradient) const;
+
     /// The point whose statistics these are.
     Vector point(const VectorView& stacked) const;
 

@@ -531,6 +531,24 @@ Vector MixtureModel::log_joint(const Matrix& statistics, int threads) const {
     return (statistics.transpose() * self.natural + sums).array() + self.constant;
 }
 
+JointGradients MixtureModel::log_joint_gradients(const Matrix& statistics, int threads) const {
+    const Implementation& self = *implementation_;
+    detail::require_size("log_joint_gradients", "a column of statistics", statistics.rows(), layout().size());
+    JointGradients result{Vector(statistics.cols()), Matrix(statistics.rows(), statistics.cols())};
+    const auto ask = [&](Index i) {
+        const Vector values = statistics.col(i);
+        Implementation::Point point;
+        for (Index k = 0; k < components(); ++k) point.push_back(self.value_at(values, k));
+        const Expansion expansion = self.expand(values, point, Order::gradient);
+        result.values[i] = expansion.value;
+        result.gradients.col(i) = expansion.gradient;
+    };
+    // A pass has the threads that the model was made with: few rows are better shared out by columns.
+    const bool by_columns = self.source->resident() != nullptr && self.specification.threads == 1;
+    detail::in_parallel(by_columns ? threads : 1, statistics.cols(), ask);
+    return result;
+}
+
 std::optional<double> MixtureModel::gibbs_work() const {
     const Implementation& self = *implementation_;
     if (self.source->resident() == nullptr || !self.has_whole_weights()) return std::nullopt;

@@ -84,6 +84,8 @@ class LRVB_EXPORT MixtureModel final : public RowModel {
     Expansion expand(const Vector& mean, Order order) const override;
     Expansion expand_at(const State& state, Order order) const override;
     Vector log_joint(const Matrix& statistics, int threads) const override;
+    /// A pass over the rows for each column.
+    JointGradients log_joint_gradients(const Matrix& statistics, int threads) const override;
     /// The components.
     Exchangeable exchangeable() const override;
     /// Draws the indicators, then weights, locations and precisions. None where rows are not in memory, or have

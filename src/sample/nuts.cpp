@@ -1,0 +1,221 @@
+#include "base/parallel.hpp"
+#include "base/validate.hpp"
+#include "linalg/positive_definite.hpp"
+#include "sample/trajectory.hpp"
+
+#include <lrvb/sample/diagnostics.hpp>
+#include <lrvb/sample/nuts.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace lrvb {
+
+namespace {
+
+constexpr std::uint64_t kTrajectories = std::uint64_t{1} << 53U;  // streams
+constexpr double kDispersion = 1.5;                               // of the beginnings, in sds of the approximation
+constexpr int kHalvings = 60;                                     // of a beginning that has no density
+constexpr Index kRoundsBetweenReports = 16;
+
+// u = centre + Lz.
+struct Coordinates {
+    Vector centre;
+    Matrix factor;
+
+    Matrix points(const Matrix& z) const {
+        Matrix result = factor.triangularView<Eigen::Lower>() * z;
+        result.colwise() += centre;
+        return result;
+    }
+    Matrix gradients(const Matrix& at_points) const {
+        return factor.transpose().triangularView<Eigen::Upper>() * at_points;
+    }
+};
+
+class Sampler {
+  public:
+    Sampler(const SmoothDensity& density, const NormalApproximation& approximation, const NutsOptions& options)
+        : density_(density), options_(options), kept_(options.draws / options.chains) {
+        const detail::PositiveDefinite cholesky(approximation.covariance);
+        if (!cholesky.succeeded()) {
+            throw std::invalid_argument("no_u_turn: the covariance of the approximation is not positive definite");
+        }
+        coordinates_ = {approximation.mean, cholesky.factor()};
+    }
+
+    NutsSample run() {
+        NutsSample best = run_chains(0);
+        Index gradients = best.gradients;
+        for (int refinement = 1; refinement <= options_.refinements && !best.reliable(); ++refinement) {
+            if (!refine(best)) break;
+            NutsSample next = run_chains(refinement);
+            gradients += next.gradients;
+            next.refinements = refinement;
+            const bool better = next.reliable() || (next.r_hat <= best.r_hat && next.divergences <= best.divergences) ||
+                                next.ess > best.ess;
+            if (!better) break;
+            best = std::move(next);
+        }
+        best.gradients = gradients;
+        return best;
+    }
+
+  private:
+    // −∞ for what is no number; gradients in z.
+    DensityGradients evaluate(const Matrix& z) const {
+        DensityGradients result = density_.evaluate_gradients(coordinates_.points(z), options_.threads);
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        for (Index i = 0; i < z.cols(); ++i) {
+            if (result.values[i] < infinity && result.gradients.col(i).allFinite()) continue;
+            result.values[i] = -infinity;
+            result.gradients.col(i).setZero();
+        }
+        result.gradients = coordinates_.gradients(result.gradients);
+        return result;
+    }
+
+    // Places with a density, about the centre, wider than the approximation.
+    std::vector<detail::NoUTurnChain> begin(int refinement) const {
+        std::vector<Random> random;
+        Matrix z(density_.dimension(), options_.chains);
+        for (Index c = 0; c < options_.chains; ++c) {
+            random.emplace_back(options_.seed, kTrajectories + static_cast<std::uint64_t>(refinement) * 4096U +
+                                                   static_cast<std::uint64_t>(c));
+            z.col(c) = kDispersion * standard_normals(density_.dimension(), random.back());
+        }
+        DensityGradients there = evaluate(z);
+        for (int halving = 0; halving < kHalvings && !there.values.allFinite(); ++halving) {
+            for (Index c = 0; c < options_.chains; ++c) {
+                if (!std::isfinite(there.values[c])) z.col(c) *= 0.5;
+            }
+            there = evaluate(z);
+        }
+        if (!there.values.allFinite()) {
+            throw std::invalid_argument(
+                "no_u_turn: the density is zero, or not a number, all about the centre of the approximation");
+        }
+        std::vector<detail::NoUTurnChain> chains;
+        for (Index c = 0; c < options_.chains; ++c) {
+            chains.emplace_back(z.col(c), there.values[c], there.gradients.col(c), options_.warmup, options_.acceptance,
+                                options_.max_depth, random[static_cast<std::size_t>(c)]);
+        }
+        return chains;
+    }
+
+    // All chains ask together, as long as they have moves to make.
+    NutsSample run_chains(int refinement) const {
+        std::vector<detail::NoUTurnChain> chains = begin(refinement);
+        const Index count = options_.chains;
+        const Index length = options_.warmup + kept_;
+        NutsSample sample;
+        sample.chains = options_.chains;
+        Matrix kept(density_.dimension(), kept_ * count);
+        sample.log_density.resize(kept_ * count);
+        std::vector<Index> asking;
+        for (Index c = 0; c < count; ++c) asking.push_back(c);
+        Matrix z;
+        for (Index round = 0; !asking.empty(); ++round) {
+            const Index size = static_cast<Index>(asking.size());
+            z.resize(density_.dimension(), size);
+            for (Index i = 0; i < size; ++i) z.col(i) = chain_at(chains, asking, i).position();
+            const DensityGradients there = evaluate(z);
+            sample.gradients += size;
+            for (Index i = 0; i < size; ++i) {
+                detail::NoUTurnChain& chain = chain_at(chains, asking, i);
+                if (!chain.told(there.values[i], there.gradients.col(i))) continue;
+                const Index at = chain.moves() - 1 - options_.warmup;
+                if (at >= 0) keep(chain, asking[static_cast<std::size_t>(i)] * kept_ + at, kept, sample);
+                if (chain.moves() < length) chain.begin_move();
+            }
+            std::erase_if(asking, [&](Index c) { return chains[static_cast<std::size_t>(c)].moves() == length; });
+            if (round % kRoundsBetweenReports == 0) report(chains, length);
+        }
+        sample.points = coordinates_.points(kept);
+        sample.acceptance /= static_cast<double>(kept.cols());
+        diagnose(sample);
+        return sample;
+    }
+
+    static detail::NoUTurnChain& chain_at(std::vector<detail::NoUTurnChain>& chains, const std::vector<Index>& asking,
+                                          Index i) {
+        return chains[static_cast<std::size_t>(asking[static_cast<std::size_t>(i)])];
+    }
+
+    static void keep(const detail::NoUTurnChain& chain, Index at, Matrix& kept, NutsSample& sample) {
+        kept.col(at) = chain.draw();
+        sample.log_density[at] = chain.log_density();
+        sample.acceptance += chain.acceptance();
+        sample.divergences += chain.diverged() ? 1 : 0;
+        sample.cut += chain.was_cut() ? 1 : 0;
+        sample.kept_gradients += chain.steps();
+    }
+
+    void report(const std::vector<detail::NoUTurnChain>& chains, Index length) const {
+        if (!options_.progress) return;
+        double done = 0.0;
+        for (const detail::NoUTurnChain& chain : chains) done += static_cast<double>(chain.moves());
+        if (options_.progress(done / static_cast<double>(length * static_cast<Index>(chains.size())))) return;
+        throw std::runtime_error("no_u_turn: the draws were cancelled");
+    }
+
+    void diagnose(NutsSample& sample) const {
+        const Index dimension = sample.points.rows();
+        Vector ess(dimension);
+        Vector r_hat(dimension);
+        detail::in_parallel(options_.threads, dimension, [&](Index i) {
+            const Vector values = sample.points.row(i);
+            const Matrix chains = sample.by_chain(values);
+            ess[i] = std::min(bulk_ess(chains), tail_ess(chains));
+            r_hat[i] = split_r_hat(chains);
+        });
+        sample.ess = ess.minCoeff();
+        sample.r_hat = r_hat.maxCoeff();
+    }
+
+    // The covariance of the draws, in z, drawn towards the identity as far as there are too few of them.
+    bool refine(const NutsSample& sample) {
+        const Index dimension = sample.points.rows();
+        const Vector mean = sample.points.rowwise().mean();
+        Matrix z = sample.points.colwise() - mean;
+        coordinates_.factor.triangularView<Eigen::Lower>().solveInPlace(z);
+        const double draws = std::max(sample.ess, 1.0);
+        const double trusted = draws / (draws + 5.0 + static_cast<double>(dimension));
+        Matrix covariance = (trusted / static_cast<double>(z.cols())) * (z * z.transpose());
+        covariance.diagonal().array() += 1.0 - trusted;
+        const detail::PositiveDefinite cholesky(covariance);
+        if (!mean.allFinite() || !cholesky.succeeded()) return false;
+        coordinates_.centre = mean;
+        const Matrix factor = coordinates_.factor.triangularView<Eigen::Lower>() * cholesky.factor();
+        coordinates_.factor = factor;
+        return true;
+    }
+
+    const SmoothDensity& density_;
+    const NutsOptions& options_;
+    Index kept_;
+    Coordinates coordinates_;
+};
+
+}  // namespace
+
+NutsSample no_u_turn(const SmoothDensity& density, const NormalApproximation& approximation,
+                     const NutsOptions& options) {
+    detail::require_at_least("no_u_turn", "chains", options.chains, 1);
+    detail::require_at_least("no_u_turn", "draws", options.draws, Index{25} * options.chains);
+    detail::require_at_least("no_u_turn", "warmup", options.warmup, 0);
+    detail::require_at_least("no_u_turn", "max_depth", options.max_depth, 1);
+    detail::require_at_least("no_u_turn", "threads", options.threads, 1);
+    detail::require_size("no_u_turn", "mean", approximation.mean.size(), density.dimension());
+    detail::require_size("no_u_turn", "covariance", approximation.covariance.rows(), density.dimension());
+    if (!(options.acceptance > 0.0 && options.acceptance < 1.0)) {
+        throw std::invalid_argument(
+            fmt::format("no_u_turn: acceptance is {}; it must be between 0 and 1", options.acceptance));
+    }
+    return Sampler(density, approximation, options).run();
+}
+
+}  // namespace lrvb
