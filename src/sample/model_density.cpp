@@ -3,12 +3,18 @@
 
 #include <lrvb/sample/model_density.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <utility>
 
 namespace lrvb {
 
 namespace {
 
+constexpr std::uint64_t kDiscreteSeed = 1;
 constexpr Index kPoints = 64;  // a task; and at most so many are not worth waking a thread for
 
 // Fills the statistics of a range of points; returns their log Jacobians.
@@ -22,13 +28,60 @@ Vector fill(const UnboundedChart& chart, const Matrix& points, int threads, Matr
     return log_jacobians;
 }
 
+// Whether L has a term with two of these variables, and which two.
+std::optional<std::pair<Index, Index>> coupled(const Model& model, const State& state,
+                                               const std::vector<Index>& variables) {
+    const Layout& layout = model.layout();
+    std::vector<Index> owner(static_cast<std::size_t>(layout.size()), -1);
+    for (const Index j : variables) {
+        for (Index s = 0; s < layout[j].size; ++s) owner[static_cast<std::size_t>(layout[j].offset + s)] = j;
+    }
+    const SparseMatrix hessian = model.expand_at(state, Order::hessian).hessian;
+    for (Index column = 0; column < hessian.outerSize(); ++column) {
+        for (SparseMatrix::InnerIterator entry(hessian, column); entry; ++entry) {
+            const Index one = owner[static_cast<std::size_t>(entry.row())];
+            const Index other = owner[static_cast<std::size_t>(entry.col())];
+            if (one >= 0 && other >= 0 && one != other && entry.value() != 0.0) return std::pair(one, other);
+        }
+    }
+    return std::nullopt;
+}
+
 }  // namespace
+
+ModelDensity::ModelDensity(const Model& model, const State& state) : model_(&model), chart_(model.layout(), state) {
+    if (chart_.discrete().size() < 2) return;
+    if (const auto pair = coupled(model, state, chart_.discrete())) {
+        throw std::invalid_argument(
+            fmt::format("variables '{}' and '{}' are discrete and depend on each other, so that they cannot be summed "
+                        "out one by one: there are no draws of this model",
+                        model.layout()[pair->first].name, model.layout()[pair->second].name));
+    }
+}
+
+void ModelDensity::sum_out(JointGradients& joint, Matrix& statistics) const {
+    const Layout& layout = model_->layout();
+    for (Index i = 0; i < statistics.cols(); ++i) {
+        for (const Index j : chart_.discrete()) {
+            const Vector natural = joint.gradients.col(i).segment(layout[j].offset, layout[j].size);
+            std::visit(
+                [&](const auto& family) {
+                    joint.values[i] += family.log_partition(natural);
+                    statistics.col(i).segment(layout[j].offset, layout[j].size) = family.mean(natural);
+                },
+                layout[j].family);
+        }
+    }
+}
 
 Vector ModelDensity::evaluate(const Matrix& points, int threads) const {
     detail::require_size("evaluate", "a point", points.rows(), dimension());
     Matrix values(model_->layout().size(), points.cols());
     const Vector log_jacobians = fill(chart_, points, threads, values);
-    return model_->log_joint(values, threads) + log_jacobians;
+    if (chart_.discrete().empty()) return model_->log_joint(values, threads) + log_jacobians;
+    JointGradients joint = model_->log_joint_gradients(values, threads);
+    sum_out(joint, values);
+    return joint.values + log_jacobians;
 }
 
 DensityGradients ModelDensity::evaluate_gradients(const Matrix& points, int threads) const {
@@ -36,7 +89,13 @@ DensityGradients ModelDensity::evaluate_gradients(const Matrix& points, int thre
     Matrix values(model_->layout().size(), points.cols());
     const Vector log_jacobians = fill(chart_, points, threads, values);
     JointGradients joint = model_->log_joint_gradients(values, threads);
-    DensityGradients result{joint.values + log_jacobians, Matrix(dimension(), points.cols())};
+    DensityGradients result;
+    if (!chart_.discrete().empty()) {
+        sum_out(joint, values);
+        joint.gradients = model_->log_joint_gradients(values, threads).gradients;
+    }
+    result.values = joint.values + log_jacobians;
+    result.gradients.resize(dimension(), points.cols());
     for (Index i = 0; i < points.cols(); ++i) {
         result.gradients.col(i) = chart_.pulled_back(points.col(i), joint.gradients.col(i));
     }
@@ -47,6 +106,17 @@ Matrix ModelDensity::statistics(const Matrix& points, int threads) const {
     detail::require_size("statistics", "a point", points.rows(), dimension());
     Matrix values(model_->layout().size(), points.cols());
     fill(chart_, points, threads, values);
+    if (chart_.discrete().empty()) return values;
+    const Layout& layout = model_->layout();
+    const JointGradients joint = model_->log_joint_gradients(values, threads);
+    for (Index i = 0; i < points.cols(); ++i) {
+        Random random(kDiscreteSeed, static_cast<std::uint64_t>(i));
+        for (const Index j : chart_.discrete()) {
+            const Vector natural = joint.gradients.col(i).segment(layout[j].offset, layout[j].size);
+            values.col(i).segment(layout[j].offset, layout[j].size) =
+                std::visit([&](const auto& family) { return family.sample(natural, random); }, layout[j].family);
+        }
+    }
     return values;
 }
 

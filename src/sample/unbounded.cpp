@@ -223,14 +223,17 @@ UnboundedChart::UnboundedChart(const Layout& layout, const State& state) : layou
         if (state.clamped[static_cast<std::size_t>(j)]) continue;
         const Index size = std::visit(SizeOf{}, layout[j].family);
         if (size == 0) {
-            throw std::invalid_argument(fmt::format(
-                "UnboundedChart: variable '{}' is discrete, and has no unbounded scale: sum it out of the model",
-                layout[j].name));
+            discrete_.push_back(j);
+            layout.segment(mean_, j).setZero();
+            continue;
         }
         parts_.push_back({j, dimension_, size});
         dimension_ += size;
     }
-    if (dimension_ == 0) throw std::invalid_argument("every variable is fixed: there is nothing to draw");
+    if (dimension_ == 0) {
+        throw std::invalid_argument(fmt::format("every variable is {}: there is nothing to draw",
+                                                discrete_.empty() ? "fixed" : "discrete or fixed"));
+    }
 }
 
 std::vector<Index> UnboundedChart::coordinates_of(Index variable) const {

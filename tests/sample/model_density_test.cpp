@@ -304,5 +304,74 @@ TEST(ModelDensity, ThePumpsAgreeWithQuadrature) {
     EXPECT_NEAR(std::sqrt(moments.covariance(0, 0)), 0.71325, 5.0 * 0.71325 / std::sqrt(sample.ess));
 }
 
+// Three observations, each with a label of its own, and a switch: what is left is the sum over all sixteen values.
+TEST(ModelDensity, DiscreteVariablesAreSummedOut) {
+    ModelBuilder builder;
+    const auto pi = builder.add("pi", dirichlet(Vector{{2.0, 3.0}}));
+    const auto mu = builder.add("mu", normal(0.0, 0.5));
+    const auto nu = builder.add("nu", normal(1.0, 0.5));
+    const auto tau = builder.add("tau", gamma(3.0, 2.0));
+    const std::vector<double> observed{0.3, 1.9, -0.4};
+    for (std::size_t i = 0; i < observed.size(); ++i) {
+        const auto z = builder.add(fmt::format("z[{}]", i), categorical(pi));
+        builder.observe(observed[i], mixture(z, {normal(mu, tau), normal(nu, tau)}));
+    }
+    const auto on = builder.add("on", bernoulli(0.3));
+    builder.observe(0.7, mixture(on, {normal(mu, 1.0), normal(nu, 2.0)}));
+    const MultilinearModel model = builder.build();
+    Random random(3);
+    const State state = model.start(random);
+    const ModelDensity density(model, state);
+    ASSERT_EQ(density.chart().discrete().size(), 4U);
+    const Vector point = standard_normals(density.dimension(), random);
+    Vector statistics(model.layout().size());
+    const double log_jacobian = density.chart().statistics(point, statistics);
+    double sum = 0.0;
+    double first_is_one = 0.0;
+    for (int labels = 0; labels < 16; ++labels) {
+        for (std::size_t j = 0; j < 4; ++j) {
+            const double value = (labels >> j) % 2;
+            Eigen::Ref<Vector> own = model.layout().segment(statistics, density.chart().discrete()[j]);
+            if (own.size() == 2) own = Vector{{1.0 - value, value}};
+            if (own.size() == 1) own[0] = value;
+        }
+        const double term = std::exp(model.log_joint(statistics, 1)[0]);
+        sum += term;
+        if (labels % 2 == 1) first_is_one += term;
+    }
+    EXPECT_NEAR(density.evaluate(point, 1)[0], std::log(sum) + log_jacobian, 1e-10);
+    const DensityGradients there = density.evaluate_gradients(point, 1);
+    EXPECT_NEAR(there.values[0], std::log(sum) + log_jacobian, 1e-10);
+    for (Index i = 0; i < point.size(); ++i) {
+        const Vector step = 1e-4 * Vector::Unit(point.size(), i);
+        const double quotient = (density.evaluate(point + step, 1)[0] - density.evaluate(point - step, 1)[0]) / 2e-4;
+        EXPECT_NEAR(there.gradients(i, 0), quotient, 1e-6 * std::max(1.0, std::abs(quotient)));
+    }
+    // Drawn given the others.
+    const Index draws = 20000;
+    const Matrix drawn = density.statistics(point.replicate(1, draws));
+    const double share = drawn.row(model.layout()[density.chart().discrete()[0]].offset + 1).mean();
+    const double exact = first_is_one / sum;
+    EXPECT_NEAR(share, exact, 4.5 * std::sqrt(exact * (1.0 - exact) / static_cast<double>(draws)));
+}
+
+TEST(ModelDensity, DiscreteVariablesThatDependOnEachOtherAreRefusedByName) {
+    ModelBuilder builder;
+    const auto mu = builder.add("mu", normal(0.0, 1.0));
+    const auto one = builder.add("one", bernoulli(0.3));
+    const auto other = builder.add("other", bernoulli(0.6));
+    builder.observe(0.7, normal(mu + one + other, 1.0));
+    const MultilinearModel model = builder.build();
+    Random random(1);
+    const State state = model.start(random);
+    try {
+        const ModelDensity density(model, state);
+        FAIL();
+    } catch (const std::invalid_argument& error) {
+        EXPECT_NE(std::string(error.what()).find("'one'"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("'other'"), std::string::npos) << error.what();
+    }
+}
+
 }  // namespace
 }  // namespace lrvb

@@ -13,12 +13,18 @@
 /// Nothing of the model is written a second time: the expected log joint L(m) at the statistics of a value is the log
 /// joint at that value, so what is fitted is what is sampled. Its gradient is Jᵀ∇L(T(θ)) + ∇log |J|, J = dT/du, from
 /// the gradient that the fit follows.
+///
+/// Discrete variables z_j that are independent given the rest (indicators, switches) are summed out: L is linear in the
+/// statistics of each, so with g_j = ∂L/∂z_j, which no other of them enters,
+///
+///     log Σ_z p(x, θ, z) = L(θ, 0) + Σ_j A_j(g_j(θ)),     and its gradient is that of L at z_j = ∇A_j(g_j).
 namespace lrvb {
 
 class LRVB_EXPORT ModelDensity final : public SmoothDensity {
   public:
-    /// What the state has clamped stays where it is. The model must outlive the density. Throws as UnboundedChart does.
-    ModelDensity(const Model& model, const State& state) : model_(&model), chart_(model.layout(), state) {}
+    /// What the state has clamped stays where it is. The model must outlive the density. Throws as UnboundedChart does,
+    /// and std::invalid_argument where discrete variables depend on each other.
+    ModelDensity(const Model& model, const State& state);
     ModelDensity(const Model&& model, const State& state) = delete;
 
     Index dimension() const override { return chart_.dimension(); }
@@ -27,10 +33,14 @@ class LRVB_EXPORT ModelDensity final : public SmoothDensity {
 
     const UnboundedChart& chart() const { return chart_; }
 
-    /// The stacked statistics of the variables at each point, one a column.
+    /// The stacked statistics of the variables at each point, one a column. Discrete variables, which points do not
+    /// have, are drawn given the others: the same at the same place among the columns.
     Matrix statistics(const Matrix& points, int threads = 1) const;
 
   private:
+    /// What is left when the discrete ones are summed out, and their statistics in its gradient.
+    void sum_out(JointGradients& joint, Matrix& statistics) const;
+
     const Model* model_;
     UnboundedChart chart_;
 };

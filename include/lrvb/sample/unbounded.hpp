@@ -16,17 +16,22 @@
 ///     Dirichlet          log(π_k/π_K), k < K        |dπ/du| = Π_k π_k
 ///     Wishart            C with Λ = CCᵀ, lower,     |dΛ/du| = 2^P Π_i C_ii^(P − i + 2), i = 1 … P
 ///                        row by row, its diagonal as logarithms
+///     Bernoulli,         none: they are summed out, and their statistics are zero here
+///     Categorical
 ///
 /// All are smooth and one to one, so a density in u is the density of the variables times the product of these.
 namespace lrvb {
 
 class LRVB_EXPORT UnboundedChart {
   public:
-    /// `state` says which variables are clamped, and at what. Throws std::invalid_argument for a variable that is
-    /// discrete and not clamped, and where nothing is left to vary.
+    /// `state` says which variables are clamped, and at what. Throws std::invalid_argument where nothing is left to
+    /// vary.
     UnboundedChart(const Layout& layout, const State& state);
 
     Index dimension() const { return dimension_; }
+
+    /// The variables that are discrete, and not clamped.
+    const std::vector<Index>& discrete() const { return discrete_; }
 
     /// The coordinates of a variable, in the order of the point; none of one that is clamped.
     std::vector<Index> coordinates_of(Index variable) const;
@@ -55,6 +60,7 @@ class LRVB_EXPORT UnboundedChart {
     Layout layout_;
     Vector mean_;  // of what is clamped, and where the approximation is centred
     std::vector<Part> parts_;
+    std::vector<Index> discrete_;
     Index dimension_ = 0;
 };
 
