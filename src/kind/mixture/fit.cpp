@@ -241,8 +241,8 @@ class MixtureFitter {
 
     State start(const MixtureModel& model, detail::StartKind kind, Random& random) const {
         const Matrix& rows = model.start_rows();
-        State state =
-            clamped(model, model.start_from(detail::start_responsibilities(kind, rows, model.components(), random)));
+        State state = clamped(model, model.start_from(detail::start_responsibilities(kind, rows, model.start_weights(),
+                                                                                     model.components(), random)));
         if (kind != detail::StartKind::annealed) return state;
         for (int t = 0; t < kTemperatures; ++t) {
             const double temperature = std::pow(kHottest, 1.0 - static_cast<double>(t) / kTemperatures);
@@ -396,7 +396,8 @@ class MixtureFitter {
         std::vector<Entrant> moved;
         for (const detail::Move& move : detail::draw_moves(model.components(), count, random)) {
             if (cancelled_) return;
-            const Matrix responsibilities = detail::moved_responsibilities(move, model.start_rows(), scores, random);
+            const Matrix responsibilities =
+                detail::moved_responsibilities(move, model.start_rows(), model.start_weights(), scores, random);
             climb(model, 2 * kFirstRound,
                   enter(clamped(model, model.start_from(responsibilities)), detail::StartKind::moved, moved));
         }

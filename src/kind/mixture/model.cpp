@@ -88,7 +88,12 @@ class MixtureModel::Implementation {
         const Vector scale = data.format.inverse_scale.cwiseInverse();
         MixturePrior result = MixturePrior::standardised(data.format.centre, scale, covariance());
         for (Index p = 0; p < data.format.columns; ++p) {
-            const double share = detail::narrow_share(data.sample.col(p), data.sample_weights, data.total_weight);
+            // A value that was computed in two ways (1.2 and 3 × 0.4) differs in its last digits.
+            constexpr double kLastDigits = 8.0 * std::numeric_limits<double>::epsilon();
+            const double largest = data.sample.col(p).cwiseAbs().maxCoeff();
+            const double offset = std::abs(data.format.centre[p] * data.format.inverse_scale[p]);
+            const double share = detail::narrow_share(data.sample.col(p), data.sample_weights, data.total_weight,
+                                                      kLastDigits * (largest + offset));
             if (data.format.full) {
                 // Columns that are nearly combinations of others are held apart by the prior alone: with N rows their
                 // covariance matrices have a condition of N/(0.2 share), which Newton's steps need below some 1e7.
@@ -475,6 +480,10 @@ State MixtureModel::start(Random& random) const {
 
 const Matrix& MixtureModel::start_rows() const {
     return implementation_->data.sample;
+}
+
+const Vector& MixtureModel::start_weights() const {
+    return implementation_->data.sample_weights;
 }
 
 // The globals as ascent would set them, all rows standing behind those that were kept.

@@ -115,10 +115,11 @@ class LRVB_EXPORT MixtureModel final : public RowModel {
     AnyVariable location(Index component, Index column) const;
     AnyVariable precision(Index component, Index column) const;
     bool has_full_covariances() const;
-    /// For starts of one's own: rows that were kept at the first reading (all of them, or a sample), standardised; the
-    /// state that ascent makes of their responsibilities (rows × components); and their scores at a state, the
-    /// logarithms of their responsibilities up to a constant of each row.
+    /// For starts of one's own: rows that were kept at the first reading (all of them, or a sample), standardised, and
+    /// their weights; the state that ascent makes of their responsibilities (rows × components); and their scores at a
+    /// state, the logarithms of their responsibilities up to a constant of each row.
     const Matrix& start_rows() const;
+    const Vector& start_weights() const;
     State start_from(const Matrix& responsibilities) const;
     Matrix start_scores(const State& state) const;
     /// Passes over the data since construction.
