@@ -195,7 +195,7 @@ std::vector<BadInput> cases() {
          "lrvb fit mixture bad.csv -k 1 --quiet -o - > bad.json && lrvb check bad.json bad.csv --format json > "
          "check.json; lrvb report good.json --check check.json; rc=$?; rm bad.json check.json; exit $rc",
          1,
-         {"check.json", "another fit", "'mu[1,1]'", "lrvb check"}},
+         {"check.json", "another fit", "'mu[1,x]'", "lrvb check"}},
         {"ReportWithCheckOfOtherMeans",
          kGood,
          "lrvb fit mixture bad.csv -c y -k 1 --quiet -o - > bad.json && lrvb check bad.json bad.csv --format json > "
