@@ -28,7 +28,7 @@ struct Unusable {
 class CsvFrameReader {
   public:
     CsvFrameReader(const std::string& path, const FrameOptions& options)
-        : reader_(path, options.block, options.memory, options.columns),
+        : reader_(path, options.block, options.memory, options.columns, options.ranges, options.last),
           missing_(options.missing),
           memory_(options.memory),
           is_text_(reader_.selected().size(), false),
@@ -195,14 +195,16 @@ DataFrame read_npy_frame(const std::string& path, const FrameOptions& options) {
             fmt::format("{}: column {} is to be text, but a NumPy file holds numbers: give a CSV file", path,
                         detail::shown(options.text.front())));
     }
-    NpySource source(path, options.columns);
-    std::vector<std::string> names = options.columns;
-    for (Index j = 1; options.columns.empty() && j <= source.columns(); ++j) names.push_back(std::to_string(j));
+    NpyOptions own;
+    own.columns = options.columns;
+    own.ranges = options.ranges;
+    own.last = options.last;
+    NpySource source(path, own);
 
     DataFrame frame;
     frame.name = source.name();
     frame.rows = source.rows();
-    for (std::string& name : names) {
+    for (std::string& name : source.column_names()) {
         frame.columns.push_back({.name = std::move(name), .numbers = Vector(frame.rows), .levels = {}, .codes = {}});
     }
     constexpr Index capacity = 4096;
@@ -223,10 +225,14 @@ Index DataFrame::file_row(Index row) const {
     return file_rows.empty() ? row + 1 : file_rows[static_cast<std::size_t>(row)];
 }
 
-Index DataFrame::find(const std::string& column) const {
+std::vector<std::string> DataFrame::column_names() const {
     std::vector<std::string> names;
-    for (const FrameColumn& known : columns) names.push_back(known.name);
-    return static_cast<Index>(detail::select_columns(name, names, {column}).front());
+    for (const FrameColumn& column : columns) names.push_back(column.name);
+    return names;
+}
+
+Index DataFrame::find(const std::string& column) const {
+    return static_cast<Index>(detail::select_columns(name, column_names(), {column}).front());
 }
 
 DataFrame read_frame(const std::string& path, const FrameOptions& options) {

@@ -64,7 +64,7 @@ std::vector<std::string> numbers_up_to(Index count) {
 
 class NpySource::Implementation {
   public:
-    Implementation(const std::string& path, const std::vector<std::string>& columns)
+    Implementation(const std::string& path, const NpyOptions& options)
         : name_(path), file_(path), header_(read_header()) {
         item_ = item_size(name_, header_.type);
         require_shape(name_, header_);
@@ -79,10 +79,11 @@ class NpySource::Implementation {
         rows_ = header_.shape.front();
         file_columns_ = header_.shape.size() == 2 ? header_.shape.back() : 1;
         by_column_ = header_.fortran_order && file_columns_ > 1;
-        if (columns.empty()) {
+        if (options.columns.empty() && options.last.empty()) {
             for (Index i = 0; i < file_columns_; ++i) columns_.push_back(i);
         } else {
-            for (const std::size_t place : detail::select_columns(name_, numbers_up_to(file_columns_), columns)) {
+            for (const std::size_t place : detail::select_columns(name_, numbers_up_to(file_columns_), options.columns,
+                                                                  options.ranges, options.last)) {
                 columns_.push_back(static_cast<Index>(place));
             }
         }
@@ -91,6 +92,11 @@ class NpySource::Implementation {
     const std::string& name() const { return name_; }
     Index rows() const { return rows_; }
     Index columns() const { return static_cast<Index>(columns_.size()); }
+    std::vector<std::string> column_names() const {
+        std::vector<std::string> names;
+        for (const Index column : columns_) names.push_back(std::to_string(column + 1));
+        return names;
+    }
 
     void rewind() { next_ = 0; }
 
@@ -184,8 +190,8 @@ class NpySource::Implementation {
     std::vector<char> buffer_;
 };
 
-NpySource::NpySource(const std::string& path, const std::vector<std::string>& columns)
-    : implementation_(std::make_unique<Implementation>(path, columns)) {}
+NpySource::NpySource(const std::string& path, const NpyOptions& options)
+    : implementation_(std::make_unique<Implementation>(path, options)) {}
 NpySource::~NpySource() = default;
 NpySource::NpySource(NpySource&&) noexcept = default;
 NpySource& NpySource::operator=(NpySource&&) noexcept = default;
@@ -208,6 +214,10 @@ Index NpySource::read(double* rows, Index capacity) {
 
 Index NpySource::rows() const {
     return implementation_->rows();
+}
+
+std::vector<std::string> NpySource::column_names() const {
+    return implementation_->column_names();
 }
 
 void write_npy(const std::string& path, Index rows, Index columns, const double* values) {

@@ -26,6 +26,9 @@ struct CsvOptions {
     /// The columns to read, in this order, each by its name or by its number from 1; a name wins over a number. None
     /// means all, which must then all hold numbers.
     std::vector<std::string> columns = {};
+    /// Whether `columns` may also hold ranges of columns, "1-4" or "a-d", and columns to leave out, "-a" or "-1-4": of
+    /// the others that are given, or of all if there are none. A column that is called so wins.
+    bool ranges = false;
     Missing missing = Missing::refuse;
     /// Bytes read from the file at a time.
     std::size_t block = std::size_t{1} << 20;
