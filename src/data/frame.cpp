@@ -107,11 +107,16 @@ class CsvFrameReader {
         if (rows_ == 0) reader_.refuse_all_missing();
     }
 
-    /// Of a pipe, which may have no end.
+    /// Of a pipe, which may have no end, and of a packed file, whose size says nothing.
     void require_memory() const {
         const std::size_t kept = reader_.buffer().kept_bytes();
         const std::size_t numbers = static_cast<std::size_t>(rows_) * is_text_.size() * sizeof(double);
         if (kept > 0 && kept + numbers > memory_) detail::refuse_long_pipe(reader_.name(), memory_);
+        require_unpacked(numbers);
+    }
+
+    void require_unpacked(std::size_t bytes) const {
+        if (reader_.buffer().is_packed() && bytes > memory_) detail::refuse_large_unpacked(reader_.name(), memory_);
     }
 
     /// The first column without a value, or the number of columns.
@@ -141,6 +146,7 @@ class CsvFrameReader {
 
     void read_text(DataFrame& frame) {
         std::vector<std::unordered_map<std::string, std::uint32_t>> known(is_text_.size());
+        std::size_t bytes = 0;  // of different texts
         reader_.rewind();
         while (reader_.next()) {
             if (is_dropped()) continue;
@@ -149,7 +155,10 @@ class CsvFrameReader {
                 const std::string text = detail::unquoted(reader_.record().fields[reader_.selected()[i]]);
                 const auto next = static_cast<std::uint32_t>(known[i].size());
                 const auto [level, is_new] = known[i].try_emplace(text, next);
-                if (is_new) reader_.require_utf8(reader_.row(), reader_.selected()[i], text);
+                if (is_new) {
+                    reader_.require_utf8(reader_.row(), reader_.selected()[i], text);
+                    require_unpacked(bytes += text.size());
+                }
                 frame.columns[i].codes.push_back(level->second);
             }
         }

@@ -56,6 +56,9 @@ struct CsvOptions {
 /// refused too, because it is more likely a row of data than a header. Columns that are not in the file, or are asked
 /// for twice, are std::invalid_argument.
 ///
+/// A file that is packed by gzip, which its first bytes tell, is unpacked while it is read, with the same answers; one
+/// that is damaged or cut short is refused.
+///
 /// "-" is standard input. What cannot be read twice, such as a pipe, is kept in memory while it is read.
 class LRVB_EXPORT CsvSource final : public RowSource {
   public:

@@ -23,8 +23,8 @@ struct FrameOptions {
     Missing missing = Missing::refuse;
     /// Bytes read from the file at a time.
     std::size_t block = std::size_t{1} << 20;
-    /// That of CsvOptions. (The table itself is in memory, whatever its size, unless it comes through a pipe: then it
-    /// may take no more than this, either.)
+    /// That of CsvOptions. (The table itself is in memory, whatever its size, unless it comes through a pipe or is
+    /// packed by gzip: then it may take no more than this, either.)
     std::size_t memory = kDataMemory;
 };
 
