@@ -16,12 +16,13 @@ struct NpyOptions {
 };
 
 /// The rows of a NumPy file (.npy, format 1.0 to 3.0), read from the file whenever they are asked for, so that memory
-/// does not grow with it: float64 or float32 ('<f8', '<f4'), in C or Fortran order, of two dimensions, or of one, which
-/// makes one column.
+/// does not grow with it: floats of 2, 4 or 8 bytes, integers of 1, 2, 4 or 8, with or without sign, and booleans, in
+/// either order of bytes, in C or Fortran order, of two dimensions, or of one, which makes one column.
 ///
 /// A file that cannot be opened, is damaged, truncated, empty or of another type is refused by the constructor,
-/// std::runtime_error with the file and the remedy; `read` refuses numbers that are not finite, with their row and
-/// column, and a file that has been cut short meanwhile.
+/// std::runtime_error with the file and the remedy; `read` refuses numbers that are not finite, and whole numbers
+/// beyond ±2⁵³, of which a double does not hold all, with their row and column, and a file that has been cut short
+/// meanwhile.
 class LRVB_EXPORT NpySource final : public RowSource {
   public:
     explicit NpySource(const std::string& path, const NpyOptions& options);
