@@ -58,7 +58,7 @@ TEST_F(Streams, GzipIsReadAsWhatIsInItFromAFileAndFromAPipe) {
         EXPECT_EQ(shell("cat named | timeout 60 lrvb predict file.json -").out, lrvb("predict file.json data.csv").out);
     }
     // On every pass, where little is kept.
-    ASSERT_EQ(lrvb("fit mixture -k 2 data.csv --quiet -o file.json").code, 0);
+    ASSERT_EQ(lrvb("fit mixture -k 2 data.csv --memory 1K --quiet -o file.json").code, 0);
     ASSERT_EQ(lrvb("fit mixture -k 2 data.csv.gz --memory 1K --quiet -o packed.json").code, 0);
     EXPECT_EQ(fit_of("packed.json"), fit_of("file.json"));
 }
