@@ -109,8 +109,9 @@ std::vector<Command> fit_commands() {
                                      OptionInfo::Type::file}
                               .require());
         if (kind->chooses_columns()) {
-            options.push_back(
-                {"-c,--columns", "Columns to use, by name or number, separated by commas (default: all)"});
+            options.push_back({"-c,--columns",
+                               "Columns to use, by name or number, separated by commas; 1-4 is a range, -a leaves out "
+                               "a (default: all)"});
         }
         options.push_back(OptionInfo::flag("--drop-missing", "Leave out rows with a missing value in a used column"));
         options.insert(options.end(), own->begin(), own->end());

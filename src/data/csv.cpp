@@ -27,7 +27,8 @@ enum class Outcome { row, dropped, end };
 class CsvSource::Implementation {
   public:
     Implementation(const std::string& path, const CsvOptions& options)
-        : reader_(path, options.block, options.read_once ? 0 : options.memory, options.columns, options.last),
+        : reader_(path, options.block, options.read_once ? 0 : options.memory, options.columns, options.ranges,
+                  options.last.empty() ? std::vector<std::string>() : std::vector{options.last}),
           missing_(options.missing) {
         slots_.assign(reader_.names().size(), -1);
         for (std::size_t i = 0; i < selected().size(); ++i) slots_[selected()[i]] = static_cast<Index>(i);

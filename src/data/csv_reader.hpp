@@ -16,9 +16,9 @@ namespace lrvb::detail {
 /// such files share. The header is read by the constructor, which also selects the columns.
 class CsvReader {
   public:
-    /// `wanted` and `last` are those of CsvOptions, `kept` is that of ByteStream.
+    /// `wanted`, `ranges` and `last` are those of FrameOptions, `kept` is that of ByteStream.
     CsvReader(const std::string& path, std::size_t block, std::size_t kept, const std::vector<std::string>& wanted,
-              const std::string& last = {});
+              bool ranges, const std::vector<std::string>& last);
 
     const std::string& name() const { return buffer_.name(); }
     const std::vector<std::string>& names() const { return names_; }        // of the file's columns

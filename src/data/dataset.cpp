@@ -1,5 +1,6 @@
 #include "base/files.hpp"
 #include "base/messages.hpp"
+#include "data/columns.hpp"
 
 #include <lrvb/data/csv.hpp>
 #include <lrvb/data/dataset.hpp>
@@ -7,7 +8,6 @@
 #include <lrvb/data/table.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -67,41 +67,24 @@ class Cache {
     std::vector<double> numbers_;
 };
 
-// The columns, that of the weights behind all others.
-std::vector<std::string> with_last(std::vector<std::string> names, const std::string& weights,
-                                   const std::string& path) {
-    auto found = std::find(names.begin(), names.end(), weights);
-    if (found == names.end()) {
-        // By number, as columns can be asked for.
-        for (std::size_t i = 0; i < names.size(); ++i) {
-            if (fmt::format("{}", i + 1) == weights) found = names.begin() + static_cast<std::ptrdiff_t>(i);
-        }
-    }
-    if (found == names.end()) {
-        throw std::runtime_error(fmt::format("{}: there is no column '{}' for --weights; the columns are {}", path,
-                                             weights, fmt::join(names, ", ")));
-    }
-    std::rotate(found, found + 1, names.end());
-    return names;
-}
-
 // `last` is a column that is read after all others.
-Opened open(const std::string& path, const std::vector<std::string>& columns, const std::string& last,
+Opened open(const std::string& path, const std::vector<std::string>& columns, bool ranges, const std::string& last,
             bool drop_missing) {
     Opened opened;
     if (path.ends_with(".npy")) {
-        if (!last.empty()) {
-            return open(path, with_last(open(path, columns, {}, drop_missing).names, last, path), {}, drop_missing);
-        }
-        auto source = std::make_shared<NpySource>(path, columns);
-        opened.names = columns;
-        for (Index i = 1; i <= source->columns() && columns.empty(); ++i) opened.names.push_back(fmt::format("{}", i));
+        NpyOptions options;
+        options.columns = columns;
+        options.ranges = ranges;
+        if (!last.empty()) options.last = {last};
+        auto source = std::make_shared<NpySource>(path, options);
+        opened.names = source->column_names();
         opened.rows = source->rows();
         opened.source = std::move(source);
         return opened;
     }
     CsvOptions options;
     options.columns = columns;
+    options.ranges = ranges;
     options.last = last;
     options.missing = drop_missing ? Missing::drop : Missing::refuse;
     options.read_once = true;
@@ -234,6 +217,10 @@ void settle_missing(DataFrame& frame, Missing missing) {
         count == 1 ? "" : fmt::format(", in the first of {} such rows", count)));
 }
 
+std::vector<std::size_t> places_in(const DataFrame& frame, const FrameOptions& options) {
+    return detail::select_columns(frame.name, frame.column_names(), options.columns, options.ranges, options.last);
+}
+
 // These columns of a table in memory; none: all.
 DataFrame chosen_of(const DataFrame& frame, const FrameOptions& options) {
     DataFrame result;
@@ -241,9 +228,10 @@ DataFrame chosen_of(const DataFrame& frame, const FrameOptions& options) {
     result.rows = frame.rows;
     result.dropped = frame.dropped;
     result.file_rows = frame.file_rows;
-    if (options.columns.empty()) result.columns = frame.columns;
-    for (const std::string& column : options.columns) {
-        result.columns.push_back(frame.columns[static_cast<std::size_t>(frame.find(column))]);
+    if (options.columns.empty() && options.last.empty()) {
+        result.columns = frame.columns;
+    } else {
+        for (const std::size_t place : places_in(frame, options)) result.columns.push_back(frame.columns[place]);
     }
     settle_missing(result, options.missing);
     for (const std::string& column : options.text) {
@@ -350,23 +338,14 @@ std::string Dataset::name() const {
 }
 
 DataRows Dataset::rows(const RowSelection& selection) const {
-    std::vector<std::string> columns = selection.columns;
-    std::string last;  // of all columns, where none are chosen
-    if (!selection.weights.empty()) {
-        if (!columns.empty()) {
-            columns.push_back(selection.weights);
-        } else if (frame_) {
-            for (const FrameColumn& column : frame_->columns) columns.push_back(column.name);
-            columns = with_last(std::move(columns), selection.weights, frame_->name);
-        } else {
-            last = selection.weights;
-        }
-    }
     FrameOptions own;
-    own.columns = columns;
+    own.columns = selection.columns;
+    own.ranges = selection.ranges;
+    if (!selection.weights.empty()) own.last = {selection.weights};
     own.missing = selection.drop_missing ? Missing::drop : Missing::refuse;
     const DataFrame chosen = frame_ ? chosen_of(*frame_, own) : DataFrame();
-    const Opened opened = frame_ ? open(chosen) : open(path_, columns, last, selection.drop_missing);
+    const Opened opened =
+        frame_ ? open(chosen) : open(path_, own.columns, own.ranges, selection.weights, selection.drop_missing);
     DataRows data;
     data.record.name = opened.source->name();
     data.record.columns = opened.names;
@@ -425,7 +404,7 @@ NewRows Dataset::new_rows(const std::vector<std::string>& columns, bool drop_mis
         const auto rows = std::make_shared<CountedRows>(open(chosen).source, chosen.file_rows);
         return {rows, [rows] { return rows->dropped(); }};
     }
-    const Opened opened = open(path_, columns, {}, drop_missing);
+    const Opened opened = open(path_, columns, false, {}, drop_missing);
     const CsvSource* const csv = opened.csv;
     return {opened.source, [csv] { return csv == nullptr ? Index{0} : csv->dropped(); }};
 }

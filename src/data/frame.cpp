@@ -28,7 +28,7 @@ struct Unusable {
 class CsvFrameReader {
   public:
     CsvFrameReader(const std::string& path, const FrameOptions& options)
-        : reader_(path, options.block, options.memory, options.columns),
+        : reader_(path, options.block, options.memory, options.columns, options.ranges, options.last),
           missing_(options.missing),
           memory_(options.memory),
           is_text_(reader_.selected().size(), false),
@@ -107,11 +107,16 @@ class CsvFrameReader {
         if (rows_ == 0) reader_.refuse_all_missing();
     }
 
-    /// Of a pipe, which may have no end.
+    /// Of a pipe, which may have no end, and of a packed file, whose size says nothing.
     void require_memory() const {
         const std::size_t kept = reader_.buffer().kept_bytes();
         const std::size_t numbers = static_cast<std::size_t>(rows_) * is_text_.size() * sizeof(double);
         if (kept > 0 && kept + numbers > memory_) detail::refuse_long_pipe(reader_.name(), memory_);
+        require_unpacked(numbers);
+    }
+
+    void require_unpacked(std::size_t bytes) const {
+        if (reader_.buffer().is_packed() && bytes > memory_) detail::refuse_large_unpacked(reader_.name(), memory_);
     }
 
     /// The first column without a value, or the number of columns.
@@ -141,6 +146,7 @@ class CsvFrameReader {
 
     void read_text(DataFrame& frame) {
         std::vector<std::unordered_map<std::string, std::uint32_t>> known(is_text_.size());
+        std::size_t bytes = 0;  // of different texts
         reader_.rewind();
         while (reader_.next()) {
             if (is_dropped()) continue;
@@ -149,7 +155,10 @@ class CsvFrameReader {
                 const std::string text = detail::unquoted(reader_.record().fields[reader_.selected()[i]]);
                 const auto next = static_cast<std::uint32_t>(known[i].size());
                 const auto [level, is_new] = known[i].try_emplace(text, next);
-                if (is_new) reader_.require_utf8(reader_.row(), reader_.selected()[i], text);
+                if (is_new) {
+                    reader_.require_utf8(reader_.row(), reader_.selected()[i], text);
+                    require_unpacked(bytes += text.size());
+                }
                 frame.columns[i].codes.push_back(level->second);
             }
         }
@@ -195,14 +204,16 @@ DataFrame read_npy_frame(const std::string& path, const FrameOptions& options) {
             fmt::format("{}: column {} is to be text, but a NumPy file holds numbers: give a CSV file", path,
                         detail::shown(options.text.front())));
     }
-    NpySource source(path, options.columns);
-    std::vector<std::string> names = options.columns;
-    for (Index j = 1; options.columns.empty() && j <= source.columns(); ++j) names.push_back(std::to_string(j));
+    NpyOptions own;
+    own.columns = options.columns;
+    own.ranges = options.ranges;
+    own.last = options.last;
+    NpySource source(path, own);
 
     DataFrame frame;
     frame.name = source.name();
     frame.rows = source.rows();
-    for (std::string& name : names) {
+    for (std::string& name : source.column_names()) {
         frame.columns.push_back({.name = std::move(name), .numbers = Vector(frame.rows), .levels = {}, .codes = {}});
     }
     constexpr Index capacity = 4096;
@@ -223,10 +234,14 @@ Index DataFrame::file_row(Index row) const {
     return file_rows.empty() ? row + 1 : file_rows[static_cast<std::size_t>(row)];
 }
 
-Index DataFrame::find(const std::string& column) const {
+std::vector<std::string> DataFrame::column_names() const {
     std::vector<std::string> names;
-    for (const FrameColumn& known : columns) names.push_back(known.name);
-    return static_cast<Index>(detail::select_columns(name, names, {column}).front());
+    for (const FrameColumn& column : columns) names.push_back(column.name);
+    return names;
+}
+
+Index DataFrame::find(const std::string& column) const {
+    return static_cast<Index>(detail::select_columns(name, column_names(), {column}).front());
 }
 
 DataFrame read_frame(const std::string& path, const FrameOptions& options) {

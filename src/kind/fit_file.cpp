@@ -81,11 +81,31 @@ void require_version(const Fields& fields, const std::string& name) {
                     name, major, FitFile::kMajorVersion));
 }
 
+// Files of before 1.4 say the indices of all variables by numbers.
+void give_names(FitFile& fit, const std::vector<VariableMeaning>& meanings) {
+    std::unordered_map<std::string, std::string> names;
+    for (const VariableMeaning& meaning : meanings) {
+        if (!meaning.index_names.empty()) names.emplace(meaning.numbered_name(), meaning.name());
+    }
+    const auto rename = [&](std::string& name) {
+        const auto found = names.find(name);
+        if (found != names.end()) name = found->second;
+    };
+    for (std::string& name : fit.posterior.statistics) rename(name);
+    for (PosteriorVariable& variable : fit.posterior.variables) rename(variable.name);
+    for (OtherOptimum& other : fit.other_optima) {
+        for (OtherOptimum::Value& value : other.variables) rename(value.name);
+    }
+    if (!fit.check) return;
+    for (CheckedVariable& variable : fit.check->variables) rename(variable.name);
+}
+
 // What the record knows of the variables: by their places where it lists the same ones, otherwise by their names. A
 // correction keeps derived variables among the statistics, after those of the model, which are the ones that values at
 // a draw are made of.
 void give_meaning(FitFile& fit, const Fields& fields) {
     std::vector<VariableMeaning> meanings = fit.model->meanings(fit);
+    give_names(fit, meanings);
     std::vector<PosteriorVariable>& variables = fit.posterior.variables;
     Index statistics = 0;
     for (const VariableMeaning& meaning : meanings) {
@@ -174,6 +194,7 @@ FitFile fit_of(const Fields& fields, const std::string& name) {
     fit.model = kind->read(model);
     fit.model->require_parameters(fields);
     fit.data = detail::data_record(fields.fields("data"));
+    detail::require_sound_columns(fit.data, fields);
     fit.options = detail::options_record(fields.fields("options"));
     fit.outcome = detail::outcome_record(fields.fields("outcome"));
     fit.warnings = fields.texts("warnings");

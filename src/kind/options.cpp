@@ -35,6 +35,20 @@ Number parsed(const std::string& key, const std::string& text, Number otherwise)
     return value;
 }
 
+/// What stands in the quotes that open at `at`, which goes on to the one that closes them; one that is doubled is a
+/// quote.
+std::string quoted_part(std::string_view text, std::size_t& at) {
+    std::string part;
+    for (++at; at < text.size(); ++at) {
+        if (text[at] == '"') {
+            if (at + 1 == text.size() || text[at + 1] != '"') return part;
+            ++at;
+        }
+        part += text[at];
+    }
+    throw UsageError(fmt::format("{}: a quote is opened but never closed: close it", text));
+}
+
 }  // namespace
 
 OptionInfo OptionInfo::flag(std::string name, std::string help) {
@@ -72,13 +86,20 @@ std::string OptionInfo::key() const {
 std::vector<std::string> split_list(std::string_view text, char separator) {
     std::vector<std::string> parts;
     if (text.empty()) return parts;
+    std::size_t begin = 0;  // of the part
     int depth = 0;
     parts.emplace_back();
-    for (const char c : text) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        if (c == '"' && (at == begin || (at == begin + 1 && text[begin] == '-'))) {
+            parts.back() += quoted_part(text, at);
+            continue;
+        }
         if (c == '[') ++depth;
         if (c == ']') --depth;
         if (c == separator && depth <= 0) {
             parts.emplace_back();
+            begin = at + 1;
         } else {
             parts.back() += c;
         }

@@ -20,6 +20,8 @@ struct RowSelection {
     bool drop_missing = false;
     /// Whether the ends of the columns, and some of their rows, are kept on the way.
     bool summarise = false;
+    /// Whether `columns` may be ranges and columns to leave out, as in CsvOptions.
+    bool ranges = false;
 };
 
 /// What one reading can tell of columns of numbers: their ends, and rows at even distances, ten thousand or so. Rows

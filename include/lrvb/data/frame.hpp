@@ -14,13 +14,17 @@ namespace lrvb {
 struct FrameOptions {
     /// The columns to read, as in CsvOptions; none means all.
     std::vector<std::string> columns = {};
+    /// Whether ranges are understood, as in CsvOptions.
+    bool ranges = false;
+    /// Columns that are read after all others, in this order, whether or not they are among `columns`: a response, say.
+    std::vector<std::string> last = {};
     /// Those of them that are text even where they look like numbers: codes, or the factors of an earlier fit.
     std::vector<std::string> text = {};
     Missing missing = Missing::refuse;
     /// Bytes read from the file at a time.
     std::size_t block = std::size_t{1} << 20;
-    /// That of CsvOptions. (The table itself is in memory, whatever its size, unless it comes through a pipe: then it
-    /// may take no more than this, either.)
+    /// That of CsvOptions. (The table itself is in memory, whatever its size, unless it comes through a pipe or is
+    /// packed by gzip: then it may take no more than this, either.)
     std::size_t memory = kDataMemory;
 };
 
@@ -49,6 +53,7 @@ struct LRVB_EXPORT DataFrame {
 
     /// The row, from 1, that a row (from 0) has in the file.
     Index file_row(Index row) const;
+    std::vector<std::string> column_names() const;
     /// The place (from 0) of a column, by its name or its number from 1, as CsvOptions has it. Throws
     /// std::invalid_argument for one that is not there.
     Index find(const std::string& column) const;

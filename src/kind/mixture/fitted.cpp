@@ -97,12 +97,12 @@ FittedMixture::FittedMixture(FitFile fit_file, DataRows data, const MixtureFit& 
       specification_(record_->specification(file().data.weights.has_value(), threads)),
       model_(fit.model) {
     set_optimum(fit.optimum);
-    file().posterior = mixture_posterior(fit);
+    file().posterior = mixture_posterior(fit, file().data.columns);
     set_other_optima([&](const Optimum& other) {
         MixtureFit there;
         there.model = fit.model;
         there.optimum = other;
-        return mixture_posterior(there);
+        return mixture_posterior(there, file().data.columns);
     });
 }
 
@@ -118,12 +118,12 @@ FittedMixture::FittedMixture(FitFile fit_file, DataRows data, int threads)
     MixtureFit fit;
     fit.model = model_;
     fit.optimum = optimum();
-    file().posterior = mixture_posterior(fit);
+    file().posterior = mixture_posterior(fit, file().data.columns);
     file().correction.reset();
 }
 
 Functionals FittedMixture::statistics() const {
-    return model_->statistics_in_data_units(record().positions().stacked(model_->layout()));
+    return model_->statistics_in_data_units(record().positions(file()).stacked(model_->layout()));
 }
 
 Posterior FittedMixture::refit(const RefitChange& change) const {
@@ -135,7 +135,7 @@ Posterior FittedMixture::refit(const RefitChange& change) const {
     const auto changed = std::make_shared<MixtureModel>(source, specification);
     fit.model = changed;
     fit.optimum = refitted(*changed);
-    return mixture_posterior(fit);
+    return mixture_posterior(fit, file().data.columns);
 }
 
 double FittedMixture::work_of_a_draw() const {
@@ -196,7 +196,7 @@ void FittedMixture::add_few_rows(std::vector<std::string>& warnings) const {
 
 // How many sds, of the two components' mean covariance, lie between their means.
 void FittedMixture::add_overlap(std::vector<std::string>& warnings) const {
-    const MixtureStatistics positions = record().positions();
+    const MixtureStatistics positions = record().positions(file());
     const MixtureMeans means = mixture_means(positions, posterior());
     for (Index k = 0; k < record().components; ++k) {
         for (Index l = k + 1; l < record().components; ++l) {

@@ -120,8 +120,8 @@ std::optional<std::vector<OptionInfo>> MixtureKind::options() const {
 std::unique_ptr<FittedModel> MixtureKind::fit(const FitRequest& request) const {
     const Settings& settings = request.settings;
     const std::vector<std::string> parts = fixed_parts(settings);
-    DataRows data =
-        request.data.rows({settings.list("columns"), settings.text("weights"), settings.flag("drop-missing")});
+    DataRows data = request.data.rows(
+        {settings.list("columns"), settings.text("weights"), settings.flag("drop-missing"), false, true});
     const auto columns = static_cast<Index>(data.record.columns.size());
     if (request.on_rows) request.on_rows(data.record.rows);
     auto record = std::make_shared<MixtureRecord>();

@@ -200,10 +200,15 @@ std::vector<PriorNumber> MixtureRecord::prior() const {
 }
 
 std::vector<VariableMeaning> MixtureRecord::meanings(const FitFile& fit) const {
-    return positions().meanings(fit.data.columns);
+    return positions(fit).meanings();
 }
 
 void MixtureRecord::require_parameters(const Fields& file) const {
+    // They name variables.
+    const std::size_t named = file.fields("data").texts("columns").size();
+    if (static_cast<Index>(named) != columns()) {
+        file.refuse("data.columns", fmt::format("has {} entries, not {}", named, columns()));
+    }
     const auto count = static_cast<Index>(file.length("parameters"));
     // The number of components is compared before anything is made of that size.
     const Index of_component = is_full() ? 2 : 2 * columns();
@@ -213,9 +218,6 @@ void MixtureRecord::require_parameters(const Fields& file) const {
 }
 
 void MixtureRecord::require_agreement(const FitFile& fit, const Fields& file) const {
-    if (static_cast<Index>(fit.data.columns.size()) != columns()) {
-        file.refuse("data.columns", fmt::format("has {} entries, not {}", fit.data.columns.size(), columns()));
-    }
     const Layout layout = mixture_layout(shape());
     for (Index j = 0; j < layout.variable_count(); ++j) {
         const ParameterRecord& record = fit.parameters[static_cast<std::size_t>(j)];
@@ -224,15 +226,17 @@ void MixtureRecord::require_agreement(const FitFile& fit, const Fields& file) co
             continue;
         file.refuse("parameters", fmt::format("has {} in the place of {}", shown(record.name), shown(layout[j].name)));
     }
+    const MixtureStatistics positions_of_fit = positions(fit);
     // A correction has means of its own.
     std::unordered_map<std::string_view, double> means;
     for (const PosteriorVariable& variable : fit.posterior.variables) means.emplace(variable.name, variable.mean);
     for (Index k = 0; k < components && !fit.correction; ++k) {
         for (Index p = 0; p < columns(); ++p) {
-            const std::string name = positions().of_column("mu", k, p).name();
+            const VariableMeaning location = positions_of_fit.of_column("mu", k, p);
+            const std::string name = location.name();
             const auto known = means.find(name);
             if (known == means.end()) file.refuse("posterior.variables", fmt::format("lacks {}", shown(name)));
-            const Index variable = layout.variable(is_full() ? indexed("mu", {k}) : name);
+            const Index variable = layout.variable(is_full() ? indexed("mu", {k}) : location.numbered_name());
             const double inner = fit.parameters[static_cast<std::size_t>(variable)].mean[is_full() ? p : 0];
             const double expected = centre[p] + scale[p] * inner;
             if (std::abs(known->second - expected) <= 1e-6 * (std::abs(expected) + std::abs(centre[p]) + scale[p]))
@@ -254,7 +258,7 @@ Document MixtureRecord::page(const FitFile& fit) const {
     json["covariance"] = columns() == 1 ? "univariate" : covariance == MixtureCovariance::full ? "full" : "diagonal";
     json["columns"] = fit.data.columns;
     json["fixed"] = fixed;
-    const MixtureMeans means = mixture_means(positions(), fit.posterior);
+    const MixtureMeans means = mixture_means(positions(fit), fit.posterior);
     Document parts;
     parts["pi"] = means.weights;
     parts["mu"] = means.locations;

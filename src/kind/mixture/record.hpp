@@ -29,7 +29,7 @@ class MixtureRecord final : public ModelRecord {
     Index columns() const { return centre.size(); }
     bool is_full() const { return covariance == MixtureCovariance::full && columns() > 1; }
     MixtureShape shape() const { return {components, covariance, centre, scale}; }
-    MixtureStatistics positions() const { return MixtureStatistics(shape()); }
+    MixtureStatistics positions(const FitFile& fit) const { return MixtureStatistics(shape(), fit.data.columns); }
     /// Of the model that was fitted, on its data.
     MixtureSpecification specification(bool weighted, int threads) const;
 

@@ -66,9 +66,10 @@ std::unique_ptr<FittedModel> RegressionKind::fit(const FitRequest& request) cons
     const Settings& settings = request.settings;
     FrameOptions read;
     read.columns = settings.list("columns");
+    read.ranges = true;
     // With -c the response is asked for last; a number would then mean another column.
     const bool chosen = !read.columns.empty();
-    if (chosen) read.columns.push_back(settings.text("response"));
+    if (chosen) read.last = {settings.text("response")};
     read.missing = settings.flag("drop-missing") ? Missing::drop : Missing::refuse;
     const DataFrame frame = request.data.frame(read);
     const Index response =

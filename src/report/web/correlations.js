@@ -52,7 +52,7 @@ export function correlations(posterior, kind) {
 function heatMap() {
   const scale = (name, range) => ({name, type: 'band', range, domain: {signal: 'names'}, padding: 0});
   const axis = (orient, name, more) => ({orient, scale: name, domain: false, ticks: false, labelColor: 'var(--ink)', ...more});
-  return new Plot({
+  const plot = new Plot({
     id: 'heat-map',
     caption: 'Posterior correlations',
     description: 'Heat map of the posterior correlations of the parameters; the button below copies them as a table',
@@ -65,7 +65,9 @@ function heatMap() {
     spec: {
       signals: [
         {name: 'names', value: []},
-        {name: 'height', value: 300, update: 'max(180, min(width, length(names) * 44, 620))'},
+        // Not the width of the cells: that hangs on the labels, and a height that hangs on it never settles where these are long.
+        {name: 'room', value: 640},
+        {name: 'height', value: 300, update: 'max(180, min(0.7 * room, length(names) * 44, 620))'},
       ],
       data: dataSets('cells'),
       scales: [scale('x', 'width'), scale('y', 'height')],
@@ -101,6 +103,8 @@ function heatMap() {
       ],
     },
   });
+  new ResizeObserver(([entry]) => plot.view.signal('room', Math.floor(entry.contentRect.width)).runAsync()).observe(plot.frame);
+  return plot;
 }
 
 /** All of them where there is room; otherwise each group, locations first, and the kind's own blocks, in pieces that fit. */
