@@ -19,6 +19,7 @@ std::vector<Index> drawn_columns(const std::vector<std::string>& chosen, const s
         const auto found = std::find(all.begin(), all.end(), name);
         if (found == all.end()) {
             std::vector<std::string> names;
+            names.reserve(all.size());
             for (const std::string& one : all) names.push_back(printable(one));
             throw std::invalid_argument(
                 fmt::format("there is no column {} to draw: choose from {}", shown(name), enumerated(names)));

@@ -210,7 +210,8 @@ std::vector<DrawingPanel::Cell> cells_of(const Axis& x, const Axis& y, const Mat
         if (!(totals[cell] > 0.0)) continue;
         Index part = kNoPart;
         if (counts.cols() > 1) counts.row(cell).maxCoeff(&part);
-        const double left = x.start + x.step * static_cast<double>(cell / y.bins);
+        const Index row = cell / y.bins;
+        const double left = x.start + x.step * static_cast<double>(row);
         const double low = y.start + y.step * static_cast<double>(cell % y.bins);
         cells.push_back({left, left + x.step, low, low + y.step, totals[cell] / most, part});
     }

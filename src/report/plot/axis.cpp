@@ -45,9 +45,11 @@ std::vector<std::string> wrapped(const std::string& text, double room, double si
         const std::string word = text.substr(at, end - at);
         at = end + 1;
         std::string& last = lines.back();
-        const std::string longer = last.empty() ? word : last + " " + word;
+        std::string longer = last;
+        if (!last.empty()) longer += ' ';
+        longer += word;
         if (last.empty() || text_width(longer, size) <= room) {
-            last = longer;
+            last = std::move(longer);
         } else {
             lines.push_back(word);
         }

@@ -75,6 +75,7 @@ std::string correlation_figure(const FitFile& fit, const PlotOptions& options) {
     const Vector inverse = covariance.diagonal().cwiseSqrt().cwiseInverse();
     const Index count = covariance.rows();
     std::vector<std::string> names;
+    names.reserve(free.size());
     for (const Index v : free) names.push_back(fit.posterior.variables[static_cast<std::size_t>(v)].name);
 
     Svg svg(options.width);

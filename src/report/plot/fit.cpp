@@ -241,9 +241,10 @@ std::string fit_figure(const FitFile& fit, const FittedModel& fitted, const Plot
     double end = top;
     for (std::size_t i = 0; i < count; ++i) {
         const DrawingPanel& panel = drawing.panels[i];
+        const std::size_t line = i / columns;
         const double left = kMargin + (cell + kGap) * static_cast<double>(i % columns) + beside;
         const double right = left - beside + cell;
-        const double y = top + above + (panel_height + between) * static_cast<double>(i / columns);
+        const double y = top + above + (panel_height + between) * static_cast<double>(line);
         const Range across_range = panel.places.empty() ? ranges[i].across.with_margin(0.04) : ranges[i].across;
         const Scale across{across_range.low(), across_range.high(), left, right};
         const Scale up{ups[i].low, ups[i].high, y + panel_height, y};
