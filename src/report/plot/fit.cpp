@@ -109,11 +109,14 @@ void draw_marks(Svg& svg, const DrawingPanel& panel, const Scale& across, const 
                   .mark = "curve",
                   .round = true});
     }
+    // Many levels stand close together.
+    const double radius = std::clamp(0.3 * (across(1.0) - across(0.0)), 1.5, 5.0);
     for (const DrawingPanel::Interval& one : panel.intervals) {
         const double x = across(one.at);
         svg.line(x, up(one.lower), x, up(one.upper),
-                 {.stroke = colour_of(0), .width = 3.0, .mark = "interval", .round = true});
-        svg.circle(x, up(one.mean), 5.0, {.fill = colour_of(0), .stroke = kPaper, .width = 1.25, .mark = "mean"});
+                 {.stroke = colour_of(0), .width = std::min(3.0, radius), .mark = "interval", .round = true});
+        svg.circle(x, up(one.mean), radius,
+                   {.fill = colour_of(0), .stroke = kPaper, .width = 0.25 * radius, .mark = "mean"});
     }
     for (const DrawingPanel::Centre& one : panel.centres) {
         const double x = across(one.x);
