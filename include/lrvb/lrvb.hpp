@@ -15,6 +15,7 @@
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/fit/fit.hpp>
 #include <lrvb/kind/declared.hpp>
+#include <lrvb/kind/drawing.hpp>
 #include <lrvb/kind/fit_file.hpp>
 #include <lrvb/kind/fitted_model.hpp>
 #include <lrvb/kind/kind.hpp>

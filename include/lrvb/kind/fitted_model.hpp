@@ -1,5 +1,6 @@
 #pragma once
 
+#include <lrvb/kind/drawing.hpp>
 #include <lrvb/kind/kind.hpp>
 #include <lrvb/model/row_model.hpp>
 #include <lrvb/response/linear_response.hpp>
@@ -74,6 +75,10 @@ class LRVB_EXPORT FittedModel {
 
     /// What the page draws of the data, or nothing.
     virtual Document picture() const { return {}; }
+    /// The fit over its data, for pictures without a page: by default the histograms of `picture`. `shown` is the fit
+    /// as its file has it, corrected or not. Throws std::runtime_error, in a sentence, where there is nothing to draw,
+    /// and std::invalid_argument for columns that are not there.
+    virtual Drawing drawing(const FitFile& shown, const DrawingOptions& options) const;
     /// Numbers of these rows that the page needs beside the inputs: of a regression, its columns. Nothing by default.
     virtual Matrix beside(const std::vector<Index>& rows) const;
     /// How many of them there are for each row.

@@ -23,8 +23,11 @@ class FittedMixture final : public FittedModel {
     std::vector<std::string> leverage_header() const override;
     std::unique_ptr<SomeRows> some_rows(const std::vector<Index>& rows) const override;
     Document picture() const override;
+    Drawing drawing(const FitFile& shown, const DrawingOptions& options) const override;
 
   private:
+    /// The rows by two columns: points, or cells.
+    DrawingPanel rows_panel(Index p, Index q, const FitFile& shown) const;
     const MixtureRecord& record() const { return *record_; }
     /// Rows, one after the other.
     std::vector<double> read_rows(const std::vector<Index>& rows) const;

@@ -28,6 +28,7 @@ class FittedRegression final : public FittedModel {
     SparseMatrix centring(const std::vector<Index>& variables) const override;
     Matrix beside(const std::vector<Index>& rows) const override;
     Index beside_count() const override { return design_->columns.cols(); }
+    Drawing drawing(const FitFile& shown, const DrawingOptions& options) const override;
 
   private:
     /// The leverage of each response on its own fitted value.
