@@ -24,11 +24,14 @@ class FittedMixture final : public FittedModel {
     std::unique_ptr<SomeRows> some_rows(const std::vector<Index>& rows) const override;
     Document picture() const override;
 
+  protected:
+    void predict_fitted(TableSink& sink) const override;
+
   private:
     const MixtureRecord& record() const { return *record_; }
     /// Rows, one after the other.
     std::vector<double> read_rows(const std::vector<Index>& rows) const;
-    void add_few_rows(std::vector<std::string>& warnings) const;
+    void add_prior_shares(std::vector<std::string>& warnings) const;
     void add_overlap(std::vector<std::string>& warnings) const;
 
     std::shared_ptr<const MixtureRecord> record_;
