@@ -61,9 +61,11 @@ TEST(PredictiveInterval, OfAKnownMeanIsThatOfStudentsT) {
 }
 
 TEST(PredictiveInterval, OfAKnownNoiseIsThatOfANormal) {
-    for (const double level : {0.1, 0.9, 0.999}) {
-        const double width = PredictiveInterval({1e12, 4e12}, level).half_width(1.5);
-        EXPECT_NEAR(width, normal_quantile(level) * 2.5, 1e-6) << level;
+    for (const double shape : {1e9, 1e12, 1e300}) {
+        for (const double level : {0.1, 0.9, 0.999}) {
+            const double width = PredictiveInterval({shape, 4.0 * shape}, level).half_width(1.5);
+            EXPECT_NEAR(width, normal_quantile(level) * 2.5, 1e-7) << shape << ", " << level;
+        }
     }
 }
 

@@ -141,7 +141,7 @@ std::string csv_line(const std::vector<std::string>& fields) {
 }
 
 std::string csv_field(const std::string& text, bool quoted) {
-    const std::string field = detail::on_one_line(text);
+    std::string field = detail::on_one_line(text);
     const bool is_formula = would_be_run(field);
     if (!is_formula && !quoted && field.find_first_of(",\";") == std::string::npos) return field;
     std::string result = is_formula ? "\"'" : "\"";

@@ -72,7 +72,7 @@ void PredictionFile::header(const std::vector<std::string>& names) {
     predicted_ = names.size();
     std::vector<std::string> all{"row"};
     all.insert(all.end(), names.begin(), names.end());
-    begin(std::move(all));
+    begin(all);
 }
 
 void PredictionFile::row(Index row, const Vector& numbers) {
@@ -91,11 +91,12 @@ void PredictionFile::header(const std::vector<std::string>& columns, const std::
         }
     }
     all.insert(all.end(), beside.begin(), beside.end());
-    begin(std::move(all));
+    begin(all);
 }
 
 void PredictionFile::row(const std::vector<TextField>& fields, const Vector* beside) {
     std::vector<std::string> all;
+    all.reserve(fields.size() + predicted_);
     for (const TextField& field : fields) {
         all.push_back(is_json_ ? json_field(field) : csv_field(field.text, field.quoted));
     }
@@ -108,7 +109,7 @@ void PredictionFile::commit() {
     file_.commit();
 }
 
-void PredictionFile::begin(std::vector<std::string> names) {
+void PredictionFile::begin(const std::vector<std::string>& names) {
     if (!is_json_) {
         file_.add(csv_line(names));
         return;

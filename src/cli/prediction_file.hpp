@@ -21,7 +21,7 @@ class PredictionFile final : public TableSink, public BesideSink {
     void commit();
 
   private:
-    void begin(std::vector<std::string> names);
+    void begin(const std::vector<std::string>& names);
     /// Fields as they are to be written.
     void write(const std::vector<std::string>& fields);
     void add_numbers(std::vector<std::string>& fields, const Vector* numbers) const;

@@ -17,6 +17,8 @@ namespace {
 
 constexpr double kSmallestShape = 0.01;  // an sd of log τ of 100; smaller ones would take ever more nodes
 
+constexpr double kKnownShape = 1e10;  // beyond it a Student t is a normal
+
 void require_positive(const char* function, const char* argument, double value) {
     if (value > 0.0 && std::isfinite(value)) return;
     throw std::invalid_argument(
@@ -66,6 +68,7 @@ PredictiveInterval::PredictiveInterval(const NoisePrecision& noise, double level
         return true;
     };
     add(0.0);
+    if (noise.shape > kKnownShape) return;
     for (const double side : {-step, step}) {
         for (int i = 1; add(side * i);) ++i;
     }
