@@ -228,7 +228,7 @@ TEST(Check, FewDrawsAreDoubtfulAndCorrectNothing) {
         const Check check = check_of(mixture, options);
         EXPECT_FALSE(check.reliable);
         EXPECT_EQ(check.verdict, CheckVerdict::doubtful);
-        EXPECT_NE(check.trust.find("fewer than 400"), std::string::npos) << check.trust;
+        EXPECT_NE(check.trust.find("effective sample size is"), std::string::npos) << check.trust;
         FitFile file;
         file.posterior = mixture_posterior(mixture.fit);
         try {
