@@ -2,10 +2,12 @@
 #include "finding.hpp"
 
 #include <lrvb/data/csv.hpp>
+#include <lrvb/data/dataset.hpp>
 #include <lrvb/data/frame.hpp>
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 namespace lrvb::fuzz {
@@ -102,6 +104,19 @@ bool are_equal(const Rows& rows, const Frame& frame) {
     return true;
 }
 
+/// Whatever can be read as a frame can be read as text: all rows, with the numbers that they have in the file.
+void require_text(const std::string& path, const DataFrame& frame) {
+    const std::unique_ptr<TextRows> texts = Dataset(path).text_rows();
+    require(texts->names().size() == frame.columns.size(), "text has the columns of a frame");
+    std::vector<TextField> fields;
+    Index count = 0;
+    while (texts->next(fields)) {
+        require(texts->row() == ++count, "rows of text are counted");
+        require(fields.size() == frame.columns.size(), "rows of text are whole");
+    }
+    require(count == frame.rows + frame.dropped, "no row of text is left out");
+}
+
 }  // namespace
 
 void check_csv(std::string_view bytes) {
@@ -120,6 +135,7 @@ void check_csv(std::string_view bytes) {
     require(are_equal(frame, read(path, {.missing = missing, .block = whole})), "nor does the frame");
     if (rows.refusal.empty()) require(are_equal(rows, frame), "a frame has the numbers that a source gives");
     if (!frame.refusal.empty()) return;
+    require_text(path, frame.content);
 
     std::vector<std::string> numeric;
     for (const FrameColumn& column : frame.content.columns) {

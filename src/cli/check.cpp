@@ -37,7 +37,7 @@ std::string table_text(const Check& check, const std::vector<Index>& chosen) {
                          variable.verdict});
     }
     const std::string method = check.method == CheckMethod::importance ? "importance sampling" : "Metropolis-Hastings";
-    return fmt::format("{} draws of the exact posterior by {}, worth {:.0f} independent ones\n{}\n\n{}\n{}: {}\n",
+    return fmt::format("{} draws of the exact posterior by {}, effective sample size {:.0f}\n{}\n\n{}\n{}: {}\n",
                        check.draws, method, check.ess, detail::on_one_line(check.trust), aligned(table),
                        to_string(check.verdict), detail::on_one_line(check.message));
 }

@@ -1,5 +1,6 @@
 #include "cli/command.hpp"
 #include "cli/output.hpp"
+#include "cli/prediction_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/signals.hpp"
 
@@ -51,9 +52,28 @@ std::string after_interruption(const std::string& output, bool keeps_old) {
                        output == "-" ? "standard output" : output);
 }
 
+// Where a table of the rows goes, if the kind has one and it was asked for.
+struct TableOutput {
+    std::string option;
+    std::string path;
+};
+
+TableOutput table_output(const Kind& kind, const Settings& settings) {
+    const std::optional<OptionInfo> option = kind.table_option();
+    if (!option) return {};
+    TableOutput result{option->name, settings.text(option->key())};
+    if (result.path.empty()) return result;
+    require_other_file(result.path, files_read(kind, settings), result.option);
+    if (same_file(result.path, settings.text("output"))) {
+        throw UsageError(fmt::format("-o and {} name the same file: choose another for one of them", result.option));
+    }
+    return result;
+}
+
 int fit_kind(const Kind& kind, const Settings& settings) {
     const std::string output = settings.text("output");
     require_other_file(output, files_read(kind, settings));
+    const TableOutput table = table_output(kind, settings);
     FitRequest request{data_of(settings), settings, {}, threads_of(settings), {}};
     request.options.seed = settings.seed();
     if (settings.has("tolerance")) request.options.tolerance = settings.number("tolerance");
@@ -79,12 +99,18 @@ int fit_kind(const Kind& kind, const Settings& settings) {
     if (!file.converged()) file.warnings.insert(file.warnings.begin(), file.outcome.message);
     const bool cancelled = file.outcome.termination == Termination::cancelled;
     const bool keeps_old = cancelled && is_there(output);
+    // The table is there when the fit is: written before, and named after.
+    std::optional<PredictionFile> rows;
+    if (!table.path.empty() && file.converged()) fit.fitted->predict_rows(rows.emplace(table.path, Format::csv));
     if (!output.empty() && !keeps_old) write_fit(output, file);
-    // A fit on standard output is for the next program in the pipe: nothing else belongs there.
-    if (!settings.flag("quiet") && output != "-") {
+    if (rows) rows->commit();
+    // What stands on standard output is for the next program in the pipe: nothing else belongs there.
+    if (!settings.flag("quiet") && output != "-" && table.path != "-") {
         show(file, !fit.check_tried && file.converged() && wish == CheckWish::quick);
     }
     if (file.converged()) return kSuccess;
+    if (!table.path.empty())
+        complain(fmt::format("{} {} is not written: the fit did not converge", table.option, table.path));
     if (cancelled) {
         complain(after_interruption(output, keeps_old));
         end_as_interrupted();
@@ -116,6 +142,7 @@ std::vector<Command> fit_commands() {
         options.push_back(OptionInfo::flag("--drop-missing", "Leave out rows with a missing value in a used column"));
         options.insert(options.end(), own->begin(), own->end());
         options.push_back(output_option("Write the fit to this file (JSON); - for standard output"));
+        if (const std::optional<OptionInfo> table = kind->table_option()) options.push_back(*table);
         options.push_back(seed_option("Seed of the random starts (default 1)"));
         options.push_back(OptionInfo::number("--tolerance", 1e-15, 1e-4, "between 1e-15 and 1e-4",
                                              "Largest last step, in posterior sds (default 1e-8)"));

@@ -71,6 +71,10 @@ OptionInfo variables_option() {
     return {"--variables", "Variables to show, separated by commas; mu stands for every mu[…] (default: all)"};
 }
 
+OptionInfo all_option(const std::string& these) {
+    return OptionInfo::flag("--all", "Show all " + these);
+}
+
 OptionInfo output_option(const std::string& help) {
     return {"-o,--output", help, OptionInfo::Type::output};
 }

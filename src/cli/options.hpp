@@ -25,6 +25,8 @@ OptionInfo memory_option();
 OptionInfo seed_option(const std::string& help);
 /// --variables, a list of names.
 OptionInfo variables_option();
+/// --all: "Show all <these>".
+OptionInfo all_option(const std::string& these);
 /// -o, --output.
 OptionInfo output_option(const std::string& help);
 

@@ -24,12 +24,25 @@ constexpr Index most_blank_rows = 100'000'000;
 CsvReader::CsvReader(const std::string& path, std::size_t block, std::size_t kept,
                      const std::vector<std::string>& wanted, bool ranges, const std::vector<std::string>& last)
     : buffer_(path, block, kept) {
+    begin();
+    selected_ = select_columns(name(), names_, wanted, ranges, last);
+    for (const std::size_t place : selected_) require_utf8(0, place, names_[place]);
+    require_rows();
+}
+
+CsvReader::CsvReader(const std::string& path) : buffer_(path, std::size_t{1} << 20, 0) {
+    begin();
+    require_rows();
+}
+
+void CsvReader::begin() {
     refuse_compressed();
     skip_byte_order_mark();
     if (is_blank_to_the_end()) refuse("is empty: give a line of column names, then rows of numbers");
     read_header();
-    selected_ = select_columns(name(), names_, wanted, ranges, last);
-    for (const std::size_t place : selected_) require_utf8(0, place, names_[place]);
+}
+
+void CsvReader::require_rows() {
     buffer_.mark();
     if (is_blank_to_the_end()) refuse("has a header but no rows: add rows of numbers below it");
 }

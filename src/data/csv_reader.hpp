@@ -19,6 +19,8 @@ class CsvReader {
     /// `wanted`, `ranges` and `last` are those of FrameOptions, `kept` is that of ByteStream.
     CsvReader(const std::string& path, std::size_t block, std::size_t kept, const std::vector<std::string>& wanted,
               bool ranges, const std::vector<std::string>& last);
+    /// Selects nothing, so that columns may be called as they like.
+    explicit CsvReader(const std::string& path);
 
     const std::string& name() const { return buffer_.name(); }
     const std::vector<std::string>& names() const { return names_; }        // of the file's columns
@@ -62,6 +64,8 @@ class CsvReader {
     void require_utf8(Index row, std::size_t place, std::string_view text) const;
 
   private:
+    void begin();
+    void require_rows();
     void refuse_compressed();
     void skip_byte_order_mark();
     void read_header();

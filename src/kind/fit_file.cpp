@@ -6,6 +6,7 @@
 #include <lrvb/kind/kind.hpp>
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -171,6 +172,28 @@ void answer_from_parameters(FitFile& fit, const Fields& fields) {
     }
 }
 
+// Means before covariances.
+int place_of(Role role) {
+    switch (role) {
+        case Role::location:
+        case Role::coefficient:
+            return 0;
+        case Role::weight:
+        case Role::rate:
+            return 1;
+        case Role::scale:
+        case Role::covariance:
+            return 2;
+        case Role::precision:
+        case Role::other:
+            return 3;
+        case Role::off_diagonal:
+        case Role::logarithm:
+            break;
+    }
+    return 4;
+}
+
 Document parsed(std::string_view text, const std::string& name) {
     try {
         return Document::parse(text);
@@ -220,6 +243,27 @@ FitFile fit_of(const Document& json, const std::string& name) {
 }
 
 }  // namespace
+
+std::vector<Index> foremost_variables(const FitFile& fit, const std::vector<Index>& chosen, std::size_t most) {
+    if (chosen.size() <= most) return chosen;
+    std::vector<Index> result = chosen;
+    const auto rank = [&](Index at) {
+        const VariableMeaning& meaning = fit.posterior.variables[static_cast<std::size_t>(at)].meaning;
+        const std::string verdict = fit.check ? fit.check->variables[static_cast<std::size_t>(at)].verdict : "ok";
+        const int kept = meaning.is_shown ? 0 : meaning.is_parameter ? 1 : 2;
+        const int unflagged = verdict == "ok" || verdict == "fixed" ? 1 : 0;
+        return std::array<int, 3>{kept, unflagged, place_of(meaning.role)};
+    };
+    std::stable_sort(result.begin(), result.end(), [&](Index a, Index b) { return rank(a) < rank(b); });
+    result.resize(most);
+    // As they stood.
+    const std::unordered_set<Index> kept(result.begin(), result.end());
+    result.clear();
+    for (const Index at : chosen) {
+        if (kept.contains(at)) result.push_back(at);
+    }
+    return result;
+}
 
 State FitFile::state(const Layout& layout) const {
     State result{Vector::Zero(layout.size()), Vector::Zero(layout.size()), {}};

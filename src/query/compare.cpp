@@ -171,7 +171,7 @@ std::string comparison_message(const std::vector<ComparedFit>& compared, const s
     const std::string& best = names[compared.front().fit];
     if (alike.empty()) return fmt::format("{} predicts best, by more than two standard errors", best);
     return fmt::format(
-        "{} predicts best, but these rows cannot tell it from {} (a difference below 4, or below two standard errors): "
+        "{} predicts best, but not clearly better than {} (a difference below 4, or below two standard errors): "
         "take the simplest of them",
         best, fmt::join(alike, ", "));
 }

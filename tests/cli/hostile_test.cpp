@@ -76,6 +76,8 @@ TEST_F(Hostile, NamesOfColumnsReachNoTerminal) {
         }
         expect_safe("check " + fit + " d.csv --save-draws -");
         expect_safe("predict " + fit + " d.csv");
+        expect_safe("predict " + fit + " d.csv --append");
+        expect_safe("predict " + fit + " d.csv --append --format json");
         expect_safe("influence " + fit + " d.csv");
         expect_safe("influence " + fit + " d.csv -o -");
         expect_safe("leverage " + fit + " d.csv");

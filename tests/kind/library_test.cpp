@@ -134,7 +134,7 @@ TEST(CountsFromCpp, RowsOfAMixtureInATableMayBeMissingToo) {
         void row(Index row, const Vector&) override { seen.push_back(row); }
         std::vector<Index> seen;
     } predicted;
-    fitted->file().model->predict(fitted->file(), frame, true, predicted);
+    fitted->file().model->predict(fitted->file(), frame, {.drop_missing = true}, predicted);
     ASSERT_EQ(predicted.seen.size(), 39U);
     EXPECT_EQ(predicted.seen[6], 7);
     EXPECT_EQ(predicted.seen[7], 9);

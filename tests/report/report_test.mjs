@@ -590,7 +590,7 @@ test('a kind that the page does not know, whose rows have values that move', asy
   assert.equal(await trust(), 'within');
   await browser.set('[data-input]', row.exposure + 0.4);
   assert.equal(await trust(), 'beyond');
-  assert.match(await text('#trust'), /row 5 has its exposure moved by 25 % of how far all rows reach/);
+  assert.match(await text('#trust'), /row 5 has its exposure moved by 25 % of the range of all rows/);
   await browser.click('#reset');
 
   // The point furthest up, dragged down.

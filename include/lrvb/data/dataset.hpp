@@ -74,6 +74,24 @@ struct NewRows {
     std::function<Index()> dropped;
 };
 
+/// A field of a table as it is written: without the quotes around it, and those within it single.
+struct TextField {
+    std::string text;
+    bool quoted = false;
+};
+
+/// All columns and rows of data as they are written, one row after the other: those with missing values too.
+class LRVB_EXPORT TextRows {
+  public:
+    virtual ~TextRows() = default;
+    /// Of all columns; two may be the same.
+    virtual const std::vector<std::string>& names() const = 0;
+    /// The next row, one field a column; false at the end.
+    virtual bool next(std::vector<TextField>& fields) = 0;
+    /// The file's row, from 1, of the one that `next` gave.
+    virtual Index row() const = 0;
+};
+
 struct DataOptions {
     /// The most bytes of a file's numbers that are kept in memory.
     std::size_t memory = kDataMemory;
@@ -98,6 +116,9 @@ class LRVB_EXPORT Dataset {
     /// These columns, as they are.
     NewRows new_rows(const std::vector<std::string>& columns, bool drop_missing) const;
     DataFrame frame(const FrameOptions& options) const;
+    /// Everything, as it is written, beside whatever else reads the data. Throws std::runtime_error for a pipe, which
+    /// can be read only once.
+    std::unique_ptr<TextRows> text_rows() const;
 
   private:
     std::string path_;

@@ -46,6 +46,10 @@ class LRVB_EXPORT FittedModel {
     /// The fit again from its optimum, after a change. Throws std::runtime_error where it does not converge.
     virtual Posterior refit(const RefitChange& change) const = 0;
 
+    /// What ModelRecord::predict says of the rows that were fitted, without reading them anew. A row that was left out
+    /// comes as one without numbers, so that row n is row n of the data. Throws std::logic_error for a kind without.
+    void predict_rows(TableSink& sink) const;
+
     /// What one draw costs to compare with the exact posterior, in numbers looked at.
     virtual double work_of_a_draw() const = 0;
     /// What can be seen of a converged fit without sampling, each in a sentence with the variable and the remedy.
@@ -109,6 +113,8 @@ class LRVB_EXPORT FittedModel {
     /// Once the posterior is there: the optima that share it with this one, by the posterior of each, and a warning.
     /// Left out are those that differ, labels aside, by no more than a posterior sd in anything that is reported.
     void set_other_optima(const std::function<Posterior(const Optimum&)>& posterior_at);
+    /// For predict_rows: the rows that were not left out, by the file's row.
+    virtual void predict_fitted(TableSink& sink) const;
     /// A fit of a changed model that begins at this optimum. Throws std::runtime_error where it does not converge.
     Optimum refitted(const Model& changed, bool from_optimum = true) const;
 
@@ -122,7 +128,7 @@ class LRVB_EXPORT FittedModel {
 };
 
 /// A fit with the data that it was made from: a path or a table in memory. A corrected fit is restored as it was before
-/// its correction, and its file says so, since what rows and priors do is known of the response alone. Throws
+/// its correction, and its file says so, since a correction has no response to rows and priors. Throws
 /// std::runtime_error for a fit that did not converge, and for data that are others.
 LRVB_EXPORT std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads = 1);
 

@@ -545,7 +545,7 @@ class MixtureFitter {
         optimum.trace = {optimum.bound};
         optimum.step = kInfinity;
         optimum.termination = Termination::cancelled;
-        optimum.message = "cancelled while a start was sought; fit again, with fewer restarts or more patience";
+        optimum.message = "cancelled during the search for a start; fit again, or with fewer restarts";
         optimum.restart_bounds = {optimum.bound};
         optimum.restart_terminations = {Termination::cancelled};
     }

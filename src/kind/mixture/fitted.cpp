@@ -8,14 +8,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 namespace lrvb::detail {
 
 namespace {
 
-constexpr double kFewRows = 5.0;  // for each column and one more
-constexpr double kOverlap = 3.0;  // sds between two components
+constexpr double kMuchPrior = 0.25;  // of a posterior precision
+constexpr double kOverlap = 3.0;     // sds between two components
 
 // All rows of a source but one.
 class WithoutRow final : public RowSource {
@@ -138,6 +141,11 @@ Posterior FittedMixture::refit(const RefitChange& change) const {
     return mixture_posterior(fit, file().data.columns);
 }
 
+void FittedMixture::predict_fitted(TableSink& sink) const {
+    record().predict(
+        optimum().state, *source_, false, [&](Index row) { return file_row(row); }, sink);
+}
+
 double FittedMixture::work_of_a_draw() const {
     const auto columns = static_cast<double>(record().columns());
     const double entries = record().is_full() ? 0.5 * columns * (columns + 1.0) : columns;
@@ -173,24 +181,42 @@ Document FittedMixture::picture() const {
 std::vector<std::string> FittedMixture::warnings() const {
     std::vector<std::string> result;
     if (record().components == 1) return result;
-    add_few_rows(result);
+    add_prior_shares(result);
     add_overlap(result);
     return result;
 }
 
-void FittedMixture::add_few_rows(std::vector<std::string>& warnings) const {
-    const double few = kFewRows * static_cast<double>(record().columns() + 1);
+// The prior's share of the posterior precision of a component's weight (counts of the Dirichlet), of its mean (the
+// column where it is largest) and of its variance (degrees of freedom): where one is large, the component is as much
+// the prior's as its rows'.
+void FittedMixture::add_prior_shares(std::vector<std::string>& warnings) const {
     const Layout& layout = model_->layout();
+    const MixturePrior& prior = record().numbers;
+    const auto is_held = [&](const std::string& part) {
+        return std::find(record().fixed.begin(), record().fixed.end(), part) != record().fixed.end();
+    };
     for (Index k = 0; k < record().components; ++k) {
         // What the weights' Dirichlet counts beyond its prior; of weights that are held, their share.
         const double rows = optimum().state.clamped[0]
                                 ? std::exp(layout.segment(optimum().state.mean, 0)[k]) * file().data.total_weight
                                 : layout.segment(optimum().state.natural, 0)[k] + 1.0 - record().numbers.alpha;
-        if (rows >= few) continue;
-        warnings.push_back(fmt::format(
-            "component {} has about {:.1f} rows, few to say anything of it by: use fewer components, or look at these "
-            "rows",
-            k + 1, rows));
+        std::pair<double, std::string_view> most{0.0, ""};
+        if (!is_held("weights")) most = std::max(most, {prior.alpha / (prior.alpha + rows), "weight"});
+        for (Index p = 0; p < record().columns() && !is_held("means"); ++p) {
+            const std::vector<Index> mean = posterior().select({record().positions().of_column("mu", k, p).name()});
+            const double sd = posterior().summary(mean, 0.9).front().mean_field_sd;
+            most = std::max(most, {sd * sd / prior.variance(p, p), "mean"});
+        }
+        if (!is_held("precisions")) {
+            const double counted = record().is_full() ? prior.dof : 2.0 * prior.shape;
+            most = std::max(most, {counted / (counted + rows), record().is_full() ? "covariance" : "variance"});
+        }
+        if (!(most.first > kMuchPrior)) continue;
+        warnings.push_back(
+            fmt::format("component {} has about {:.1f} rows, and depends on the prior, which has {:.0f}% of the "
+                        "posterior precision "
+                        "of its {}: use fewer components, or look at these rows",
+                        k + 1, rows, 100.0 * most.first, most.second));
     }
 }
 

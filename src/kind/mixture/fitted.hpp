@@ -25,13 +25,16 @@ class FittedMixture final : public FittedModel {
     Document picture() const override;
     Drawing drawing(const FitFile& shown, const DrawingOptions& options) const override;
 
+  protected:
+    void predict_fitted(TableSink& sink) const override;
+
   private:
     /// The rows by two columns: points, or cells.
     DrawingPanel rows_panel(Index p, Index q, const FitFile& shown) const;
     const MixtureRecord& record() const { return *record_; }
     /// Rows, one after the other.
     std::vector<double> read_rows(const std::vector<Index>& rows) const;
-    void add_few_rows(std::vector<std::string>& warnings) const;
+    void add_prior_shares(std::vector<std::string>& warnings) const;
     void add_overlap(std::vector<std::string>& warnings) const;
 
     std::shared_ptr<const MixtureRecord> record_;

@@ -117,6 +117,13 @@ std::optional<std::vector<OptionInfo>> MixtureKind::options() const {
     return options;
 }
 
+std::optional<OptionInfo> MixtureKind::table_option() const {
+    return OptionInfo{"--labels",
+                      "Write the component of every row, and the probability of each, to this file (CSV), as 'lrvb "
+                      "predict' does; - for standard output",
+                      OptionInfo::Type::output};
+}
+
 std::unique_ptr<FittedModel> MixtureKind::fit(const FitRequest& request) const {
     const Settings& settings = request.settings;
     const std::vector<std::string> parts = fixed_parts(settings);

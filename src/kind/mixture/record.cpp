@@ -269,23 +269,30 @@ Document MixtureRecord::page(const FitFile& fit) const {
     return json;
 }
 
-// Row by row: the most probable component, the probability of each, and the log density of the row.
-void MixtureRecord::predict(const FitFile& fit, const Dataset& rows, bool drop_missing, TableSink& sink) const {
-    constexpr Index kChunk = 1 << 12;  // rows
+void MixtureRecord::predict(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
+                            TableSink& sink) const {
     const State state = fit.state(mixture_layout(shape()));
-    const NewRows new_rows = rows.new_rows(fit.data.columns, drop_missing);
+    const NewRows new_rows = rows.new_rows(fit.data.columns, options.drop_missing);
     require_same_names(fit.data, *new_rows.source);
-    const Index width = new_rows.source->columns();
+    // One by one where rows are left out: then the number of those tells the file's row.
+    predict(
+        state, *new_rows.source, options.drop_missing, [&](Index row) { return row + 1 + new_rows.dropped(); }, sink);
+}
+
+// Row by row: the most probable component, the probability of each, and the log density of the row.
+void MixtureRecord::predict(const State& state, RowSource& rows, bool one_by_one,
+                            const std::function<Index(Index)>& number, TableSink& sink) const {
+    constexpr Index kChunk = 1 << 12;  // rows
+    const Index width = rows.columns();
     std::vector<std::string> header{"component"};
     for (Index k = 1; k <= components; ++k) header.push_back(fmt::format("p[{}]", k));
     header.emplace_back("log_density");
     sink.header(header);
     std::vector<double> buffer(static_cast<std::size_t>(kChunk * width));
     Index row = 0;
-    new_rows.source->rewind();
-    // One by one where rows are left out: then the number of those tells the file's row.
-    while (const Index count = new_rows.source->read(buffer.data(), drop_missing ? 1 : kChunk)) {
-        const Matrix values = Eigen::Map<const Matrix>(buffer.data(), width, count).transpose();
+    rows.rewind();
+    while (const Index count = rows.read(buffer.data(), one_by_one ? 1 : kChunk)) {
+        const Matrix values = Eigen::Map<const Matrix>(buffer.data(), width, count).transpose().leftCols(columns());
         const MixtureModel::Prediction prediction = lrvb::predict(shape(), state, values);
         Vector numbers_of_row(components + 2);
         for (Index i = 0; i < count; ++i) {
@@ -293,7 +300,7 @@ void MixtureRecord::predict(const FitFile& fit, const Dataset& rows, bool drop_m
             prediction.responsibilities.row(i).maxCoeff(&component);
             numbers_of_row << static_cast<double>(component + 1), prediction.responsibilities.row(i).transpose(),
                 prediction.log_density[i];
-            sink.row(++row + new_rows.dropped(), numbers_of_row);
+            sink.row(number(row++), numbers_of_row);
         }
     }
 }

@@ -5,6 +5,7 @@
 #include <lrvb/kind/kind.hpp>
 #include <lrvb/kind/mixture/prediction.hpp>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,11 @@ class MixtureRecord final : public ModelRecord {
     void require_parameters(const Fields& file) const override;
     void require_agreement(const FitFile& fit, const Fields& file) const override;
     Document page(const FitFile& fit) const override;
-    void predict(const FitFile& fit, const Dataset& rows, bool drop_missing, TableSink& sink) const override;
+    void predict(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
+                 TableSink& sink) const override;
+    /// The same for rows of any source, whose n-th (from 0) is called by `number` just after it was read.
+    void predict(const State& state, RowSource& rows, bool one_by_one, const std::function<Index(Index)>& number,
+                 TableSink& sink) const;
     std::string prediction_note() const override;
     std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const override;
 };

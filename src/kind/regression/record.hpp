@@ -33,7 +33,9 @@ class RegressionRecord final : public ModelRecord {
     std::vector<VariableMeaning> meanings(const FitFile& fit) const override;
     void require_agreement(const FitFile& fit, const Fields& file) const override;
     Document page(const FitFile& fit) const override;
-    void predict(const FitFile& fit, const Dataset& rows, bool drop_missing, TableSink& sink) const override;
+    void predict(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
+                 TableSink& sink) const override;
+    bool predicts_intervals() const override { return true; }
     std::shared_ptr<const ModelRecord> corrected(const CorrectionDraws& draws) const override;
     std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const override;
 };

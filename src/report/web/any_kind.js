@@ -105,7 +105,7 @@ export class AnyKind {
         : [0];
     const step = Math.max(...steps);
     if (step > TRUSTED_STEP)
-      return `has its ${inputs[steps.indexOf(step)]} moved by ${inPercent(step)} of how far all rows reach, more than ${inPercent(TRUSTED_STEP)}`;
+      return `has its ${inputs[steps.indexOf(step)]} moved by ${inPercent(step)} of the range of all rows, more than ${inPercent(TRUSTED_STEP)}`;
     const trusted = step > 0 ? TRUSTED_MOVE : TRUSTED_ROW;
     const shifts = posterior.shifts({...noChange(), rows: new Map([[n, row]])});
     const effect = this.largest((v) => Math.abs(shifts[v]) / posterior.sd(v));
@@ -119,7 +119,7 @@ export class AnyKind {
       Math.max(...inputs.map((_, i) => (Math.abs(posterior.leverageOf(n, v, i)) * GRIP * reach[i]) / posterior.sd(v))),
     );
     return grip.size > TRUSTED_SHIFT
-      ? `has a grip on ${grip.name}, which a step of ${inPercent(GRIP)} of how far all rows reach would move by ${fixed(grip.size, 2)} posterior sds`
+      ? `has high leverage on ${grip.name}, which a step of ${inPercent(GRIP)} of the range of all rows would move by ${fixed(grip.size, 2)} posterior sds`
       : null;
   }
 

@@ -5,7 +5,7 @@ import {Plot, across, dataSets, domainSignal, dots, extent, linear, up} from './
 const WIDE = 7; // variables that the table gives a column each, and the legend a colour
 
 /**
- * Leverage by location, as in the paper's second figure, and the rows that hold up the answer. Where no value of a row
+ * Leverage by location, as in the paper's second figure, and the most influential rows. Where no value of a row
  * can be moved, what dropping each does takes the place of leverage.
  */
 export function influence(posterior, kind, onMove) {

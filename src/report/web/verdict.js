@@ -96,5 +96,5 @@ const HEADLINES = {
 function comparedWith({draws, method, ess, k_hat: kHat}) {
   const how = method === 'mh' ? 'Metropolis\u2013Hastings' : 'importance sampling';
   const tail = typeof kHat === 'number' ? `, Pareto k-hat ${fixed(kHat, 2)}` : '';
-  return `Compared with ${grouped(draws)} draws of the exact posterior by ${how}, worth ${fixed(ess, 0)} independent ones${tail}.`;
+  return `Compared with ${grouped(draws)} draws of the exact posterior by ${how}, effective sample size ${fixed(ess, 0)}${tail}.`;
 }

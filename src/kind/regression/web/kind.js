@@ -63,7 +63,7 @@ export class RegressionKind extends AnyKind {
   }
 
   /**
-   * A row whose response is moved far, or that draws the line to itself: with a hat value h, dropping it moves the line
+   * A row whose response is moved far, or that has high leverage: with a hat value h, dropping it moves the line
    * by 1/(1 − h) of the first order, and counting it twice by 1/(1 + h).
    */
   doubt(n, row) {
@@ -75,6 +75,6 @@ export class RegressionKind extends AnyKind {
     const factor = row.times === 0 ? 1 / (1 - hat) : 1 / (1 + hat);
     const shift = posterior.variables.reduce((most, _, v) => Math.max(most, Math.abs(posterior.dropped(n, v))), 0);
     const error = shift * Math.abs(factor - 1);
-    return error > TRUSTED_ERROR || shift * factor > TRUSTED_SHIFT ? `draws the line to itself (hat value ${fixed(hat, 2)})` : null;
+    return error > TRUSTED_ERROR || shift * factor > TRUSTED_SHIFT ? `has high leverage (hat value ${fixed(hat, 2)})` : null;
   }
 }
