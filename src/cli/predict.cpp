@@ -59,7 +59,7 @@ Command predict_command() {
         "Predict new rows from a fit",
         {fit_argument(),
          OptionInfo{"DATA", "New rows, with the columns of the fit: CSV, .npy, or -", OptionInfo::Type::file}.require(),
-         OptionInfo::flag("--drop-missing", "Leave out rows with a missing value"), memory_option(),
+         OptionInfo::flag("--drop-missing", "Leave out rows with a missing value"), na_option(), memory_option(),
          output_option("Write to this file instead of standard output")},
         predict_rows};
 }

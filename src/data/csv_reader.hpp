@@ -16,9 +16,9 @@ namespace lrvb::detail {
 /// such files share. The header is read by the constructor, which also selects the columns.
 class CsvReader {
   public:
-    /// `wanted` and `last` are those of CsvOptions, `kept` is that of ByteStream.
+    /// `wanted`, `last` and `na` are those of CsvOptions, `kept` is that of ByteStream.
     CsvReader(const std::string& path, std::size_t block, std::size_t kept, const std::vector<std::string>& wanted,
-              const std::string& last = {});
+              const std::string& last = {}, std::vector<std::string> na = {});
 
     const std::string& name() const { return buffer_.name(); }
     const std::vector<std::string>& names() const { return names_; }        // of the file's columns
@@ -43,6 +43,10 @@ class CsvReader {
     Index row() const { return row_; }
     /// How many blank rows came just before it.
     Index blank_rows() const { return blank_rows_; }
+    /// What a field holds, and its number: as parse_number says, but that texts of `na` are missing.
+    NumberKind parse(std::string_view text, double& number) const;
+    /// Whether a plain number may be one of `na`, such as -999.
+    bool has_missing_numbers() const { return has_missing_numbers_; }
     /// Rows that somebody else has read from the buffer.
     void skip_rows(Index count) { row_ += count; }
 
@@ -71,6 +75,8 @@ class CsvReader {
     std::string column_label(std::size_t place) const;
 
     CsvBuffer buffer_;
+    std::vector<std::string> na_;
+    bool has_missing_numbers_ = false;
     char separator_ = ',';
     std::vector<std::string> names_;
     std::vector<std::size_t> selected_;

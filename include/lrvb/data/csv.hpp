@@ -27,6 +27,8 @@ struct CsvOptions {
     /// means all, which must then all hold numbers.
     std::vector<std::string> columns = {};
     Missing missing = Missing::refuse;
+    /// Texts that mean a missing value, besides nothing, NA and NaN: "?", "-999".
+    std::vector<std::string> na = {};
     /// Bytes read from the file at a time.
     std::size_t block = std::size_t{1} << 20;
     /// A column that is read after all others, whether or not it is among `columns`: row weights, say.

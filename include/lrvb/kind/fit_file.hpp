@@ -59,7 +59,7 @@ struct ParameterRecord {
 
 struct LRVB_EXPORT FitFile {
     static constexpr int kMajorVersion = 1;
-    static constexpr int kMinorVersion = 3;
+    static constexpr int kMinorVersion = 4;
 
     std::string program;  // the version of lrvb that wrote it
     /// What its kind of model keeps: <lrvb/kind/kind.hpp>.
@@ -68,6 +68,8 @@ struct LRVB_EXPORT FitFile {
     OptionsRecord options;
     OutcomeRecord outcome;
     std::vector<std::string> warnings;
+    /// How the data were taken where they could have been taken otherwise, in sentences that say how.
+    std::vector<std::string> notes;
     std::vector<ParameterRecord> parameters;
     Posterior posterior;
     /// Optima that share the posterior with this one, the best first: its numbers speak of its own share alone.

@@ -269,7 +269,7 @@ Document MixtureRecord::page(const FitFile& fit) const {
 void MixtureRecord::predict(const FitFile& fit, const Dataset& rows, bool drop_missing, TableSink& sink) const {
     constexpr Index kChunk = 1 << 12;  // rows
     const State state = fit.state(mixture_layout(shape()));
-    const NewRows new_rows = rows.new_rows(fit.data.columns, drop_missing);
+    const NewRows new_rows = rows.with_na(fit.data.na).new_rows(fit.data.columns, drop_missing);
     require_same_names(fit.data, *new_rows.source);
     const Index width = new_rows.source->columns();
     std::vector<std::string> header{"component"};

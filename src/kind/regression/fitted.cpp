@@ -122,6 +122,7 @@ Vector FittedRegression::hat_values() const {
 std::unique_ptr<FittedModel> RegressionRecord::restore(FitFile fit, const Dataset& data, int threads) const {
     FrameOptions options = columns_of(terms, fit.data.dropped > 0);
     options.columns.push_back(response);
+    options.numbers.push_back(response);
     const DataFrame frame = data.frame(options);
     if (frame.columns.back().is_text()) {
         throw std::runtime_error(

@@ -1,8 +1,11 @@
 #include "kind/regression/kind.hpp"
 
+#include "kind/regression/columns.hpp"
 #include "kind/regression/fitted.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace lrvb::detail {
 
@@ -40,12 +43,25 @@ void require_coded(const RegressionDesign& design) {
     }
 }
 
+void require_apart(const std::vector<std::string>& factors, const std::vector<std::string>& numbers) {
+    for (const std::string& column : factors) {
+        if (std::find(numbers.begin(), numbers.end(), column) == numbers.end()) continue;
+        throw UsageError(fmt::format("--factor and --numeric both have '{}': give it to one of them", column));
+    }
+}
+
 }  // namespace
 
 std::optional<std::vector<OptionInfo>> RegressionKind::options() const {
     std::vector<OptionInfo> options;
     options.push_back(OptionInfo{"--response", "The column to explain, by name or number"}.require());
     options.push_back(OptionInfo::flag("--no-intercept", "Through the origin"));
+    const auto list = [&](const std::string& name, const std::string& help, const std::string& value) {
+        options.push_back({name, help, OptionInfo::Type::list, false, {}, value});
+    };
+    list("--factor", "Columns to take as groups, though they hold numbers", "COLUMNS");
+    list("--numeric", "Columns to take as numbers, though they are quoted", "COLUMNS");
+    list("--baseline", "The group that others are compared with, such as cyl=6 (default: the first)", "COLUMN=LEVEL");
     const std::string priors = "Priors, in the data's units";
     options.push_back(
         OptionInfo::choice("--prior", {"paper", "auto"}, "auto (default: on standardised columns) or paper"));
@@ -69,12 +85,17 @@ std::unique_ptr<FittedModel> RegressionKind::fit(const FitRequest& request) cons
     // With -c the response is asked for last; a number would then mean another column.
     const bool chosen = !read.columns.empty();
     if (chosen) read.columns.push_back(settings.text("response"));
+    read.text = settings.list("factor");
+    read.numbers = settings.list("numeric");
+    require_apart(read.text, read.numbers);
+    read.numbers.push_back(settings.text("response"));
     read.missing = settings.flag("drop-missing") ? Missing::drop : Missing::refuse;
     const DataFrame frame = request.data.frame(read);
     const Index response =
         chosen ? static_cast<Index>(frame.columns.size()) - 1 : frame.find(settings.text("response"));
-    const auto design =
-        std::make_shared<RegressionDesign>(regression_design(frame, response, !settings.flag("no-intercept")));
+    require_clear_columns(frame, response);
+    const auto design = std::make_shared<RegressionDesign>(
+        regression_design(frame, response, !settings.flag("no-intercept"), baselines_of(settings, frame)));
     require_coded(*design);
     const std::optional<RegressionPrior> prior = prior_of(settings, *design);
     const auto model = std::make_shared<RegressionModel>(std::shared_ptr<const RegressionDesign>(design), prior);
@@ -94,7 +115,10 @@ std::unique_ptr<FittedModel> RegressionKind::fit(const FitRequest& request) cons
     file.data.rows = frame.rows;
     file.data.dropped = frame.dropped;
     file.data.total_weight = static_cast<double>(frame.rows);
+    file.data.na = request.data.na();
     file.data.checksum = checksum_of(*design);
+    file.notes = column_notes(frame, *design);
+    file.warnings = response_warnings(*design);
     file.options = {request.options.seed, 1, request.options.tolerance, request.options.max_iterations};
     file.outcome = record_outcome(optimum, 1);
     file.parameters = record_parameters(model->layout(), optimum.state);

@@ -66,7 +66,7 @@ FrameOptions columns_of(const std::vector<RegressionTerm>& terms, bool drop_miss
     FrameOptions options;
     for (const RegressionTerm& term : terms) {
         options.columns.push_back(term.column);
-        if (term.is_factor()) options.text.push_back(term.column);
+        (term.is_factor() ? options.text : options.numbers).push_back(term.column);
     }
     options.missing = drop_missing ? Missing::drop : Missing::refuse;
     return options;
@@ -219,8 +219,8 @@ Document RegressionRecord::page(const FitFile&) const {
 }
 
 // Row by row: the mean of the response, the sd of that mean, and that of a new response.
-void RegressionRecord::predict(const FitFile&, const Dataset& rows, bool drop_missing, TableSink& sink) const {
-    const DataFrame frame = rows.frame(columns_of(terms, drop_missing));
+void RegressionRecord::predict(const FitFile& fit, const Dataset& rows, bool drop_missing, TableSink& sink) const {
+    const DataFrame frame = rows.with_na(fit.data.na).frame(columns_of(terms, drop_missing));
     const RegressionPrediction prediction = lrvb::predict(coefficients, design_matrix(frame, terms));
     sink.header({"mean", "mean_sd", "sd"});
     for (Index i = 0; i < frame.rows; ++i) {
