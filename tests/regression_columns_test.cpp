@@ -125,7 +125,7 @@ TEST_F(RegressionColumns, OneTextAmongNumbersIsRefusedWithItsRowAndThreeWaysOut)
               }),
               file +
                   ": row 51, column 'age': 'N/A' is not a number, but 199 of the column's 200 values are: correct it; "
-                  "--na N/A --drop-missing leaves out such rows, --factor age takes the column as groups");
+                  "--na N/A --drop-missing leaves out such rows, and --factor age takes the column as groups");
     const auto dropped =
         find_kind("regression")
             ->fit(FitRequest{Dataset(file, {.na = {"N/A"}}), {{"response", "y"}, {"drop-missing", "true"}}, {}, 1, {}});
@@ -138,7 +138,7 @@ TEST_F(RegressionColumns, OneTextAmongNumbersIsRefusedWithItsRowAndThreeWaysOut)
 TEST_F(RegressionColumns, SeveralTextsAreOfferedAsMissingTogether) {
     EXPECT_EQ(refusal("y,x\n1,?\n2,3\n3,-\n4,4\n5,1\n6,2\n", {{"response", "y"}}),
               "row 1, column 'x': '?' is not a number, but 4 of the column's 6 values are: correct it; --na='-,?' "
-              "--drop-missing leaves out such rows, --factor x takes the column as groups");
+              "--drop-missing leaves out such rows, and --factor x takes the column as groups");
     EXPECT_EQ(refusal("y,x\n1,2\n2,3\n?,5\n4,4\n5,1\n6,2\n", {{"response", "y"}}),
               "row 3, column 'y': '?' is not a number, but 5 of the column's 6 values are: correct it; --na '?' "
               "--drop-missing leaves out such rows");

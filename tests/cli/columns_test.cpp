@@ -20,6 +20,8 @@ class Columns : public ProgramTest {
         std::filesystem::copy(LRVB_SOURCE_DIR "/tests/data/r_na.csv", work() / "r_na.csv");
     }
 
+    nlohmann::json read_json(const std::string& name) const { return nlohmann::json::parse(read_text(work() / name)); }
+
     static std::string line(const std::string& text, int number) {
         std::size_t begin = 0;
         for (int i = 1; i < number; ++i) begin = text.find('\n', begin) + 1;
@@ -45,7 +47,7 @@ TEST_F(Columns, OptionsDecideAndMayBeRepeated) {
     for (const char* options : {"--factor subject,cyl", "--factor subject --factor cyl", "--factor=subject,3"}) {
         const Result fit = lrvb(std::string("fit regression --response y ") + options + " quoted.csv -o fit.json");
         ASSERT_EQ(fit.code, 0) << fit.err;
-        EXPECT_EQ(line(fit.out, 2), "") << options;
+        EXPECT_EQ(fit.out.find("takes it as"), std::string::npos) << options;
         EXPECT_NE(fit.out.find("beta[subject=309]"), std::string::npos) << options;
     }
     for (const char* command : {"influence fit.json quoted.csv", "loo fit.json quoted.csv", "check fit.json quoted.csv",
@@ -61,13 +63,13 @@ TEST_F(Columns, AMarkOfMissingValuesIsOfferedAndTaken) {
     EXPECT_EQ(refused.code, 1);
     EXPECT_EQ(refused.err,
               "lrvb: r_na.csv: row 51, column 'age': 'N/A' is not a number, but 199 of the column's 200 values are: "
-              "correct it; --na N/A --drop-missing leaves out such rows, --factor age takes the column as groups\n");
+              "correct it; --na N/A --drop-missing leaves out such rows, and --factor age takes the column as groups\n");
     const Result fit = lrvb("fit regression r_na.csv --response y --na N/A --drop-missing -o fit.json");
     ASSERT_EQ(fit.code, 0) << fit.err;
     EXPECT_EQ(line(fit.out, 1), "1 row with missing values left out");
     EXPECT_EQ(line(fit.out, 3), "age: a number, 20 to 28, 9 values; --factor age takes it as groups");
     // What means a missing value is in the file, also for those who come later.
-    const Result influence = lrvb("influence fit.json r_na.csv --format csv");
+    const Result influence = lrvb("influence fit.json r_na.csv");
     EXPECT_EQ(influence.code, 0) << influence.err;
     const Csv predicted = parse_csv(lrvb("predict fit.json r_na.csv --drop-missing").out);
     EXPECT_EQ(predicted.rows.size(), 199U);
@@ -85,6 +87,25 @@ TEST_F(Columns, MixturesKnowMarksOfMissingValuesToo) {
     EXPECT_EQ(lrvb("summary fit.json --format json").json().at("n"), 176);
     const Result influence = lrvb("influence fit.json r_na.csv");
     EXPECT_EQ(influence.code, 0) << influence.err;
+}
+
+TEST_F(Columns, WeightsOfARegressionReachEveryCommand) {
+    ASSERT_EQ(lrvb("fit regression $DATA/mtcars.csv -c wt --response mpg --weights carb --quiet -o fit.json").code, 0);
+    EXPECT_EQ(read_json("fit.json").at("data").at("weights"), "carb");
+    EXPECT_EQ(read_json("fit.json").at("data").at("total_weight"), 90.0);
+    for (const char* command : {"influence fit.json $DATA/mtcars.csv", "leverage fit.json $DATA/mtcars.csv",
+                                "loo fit.json $DATA/mtcars.csv", "check fit.json $DATA/mtcars.csv",
+                                "summary fit.json $DATA/mtcars.csv --robust", "report fit.json $DATA/mtcars.csv"}) {
+        const Result result = lrvb(command);
+        EXPECT_EQ(result.code, 0) << command << ": " << result.err;
+    }
+    // Predictions need no weights.
+    write("new.csv", "wt\n3\n");
+    EXPECT_EQ(lrvb("predict fit.json new.csv").code, 0);
+    write("bad.csv", "y,x,w\n1,1,1\n2,2,-1\n4,3,1\n");
+    const Result bad = lrvb("fit regression bad.csv --response y --weights w");
+    EXPECT_EQ(bad.code, 1);
+    EXPECT_EQ(bad.err, "lrvb: bad.csv: row 2, column 'w': the weight is -1, but must be zero or more: correct it\n");
 }
 
 TEST_F(Columns, AnUnknownLevelIsNamedWithItsRowAndTheKnownOnes) {

@@ -94,7 +94,7 @@ void require_clear_text(const DataFrame& frame, const FrameColumn& column, bool 
         fmt::format(
             "{}, but {} of the column's {} values are: correct it; {}{}", first_text(frame, column, content),
             content.numbers, frame.rows, missing_remedy(content),
-            can_be_factor ? fmt::format(", {} takes the column as groups", typed("--factor", column.name)) : ""));
+            can_be_factor ? fmt::format(", and {} takes the column as groups", typed("--factor", column.name)) : ""));
 }
 
 std::string group_note(const FrameColumn& column, const RegressionTerm& term) {
@@ -116,16 +116,23 @@ std::string group_note(const FrameColumn& column, const RegressionTerm& term) {
                            : "");
 }
 
-/// The different numbers, if they are few, whole and repeated.
-std::set<double> few_whole_values(const Vector& numbers) {
+/// The different numbers, if they are no more than so many.
+std::set<double> different_values(const Vector& numbers, std::size_t most) {
     std::set<double> values;
     for (const double number : numbers) {
-        if (number != std::floor(number)) return {};
         values.insert(number);
-        if (values.size() > kFewValues) return {};
+        if (values.size() > most) return {};
     }
+    return values;
+}
+
+/// The different numbers, if they are few, whole and repeated.
+std::set<double> few_whole_values(const Vector& numbers) {
+    const std::set<double> values = different_values(numbers, kFewValues);
+    const bool is_whole =
+        std::all_of(values.begin(), values.end(), [](double value) { return value == std::floor(value); });
     const bool repeats = 2 * static_cast<Index>(values.size()) <= numbers.size();
-    return repeats && values.size() > 1 ? values : std::set<double>();
+    return is_whole && repeats && values.size() > 1 ? values : std::set<double>();
 }
 
 std::string number_note(const FrameColumn& column) {
@@ -140,6 +147,25 @@ std::string number_note(const FrameColumn& column) {
 }
 
 }  // namespace
+
+Vector taken_weights(DataFrame& frame, Index place) {
+    const FrameColumn column = std::move(frame.columns[static_cast<std::size_t>(place)]);
+    frame.columns.erase(frame.columns.begin() + place);
+    if (column.told == FrameColumn::Told::text) {
+        throw UsageError(
+            fmt::format("{}: weights must be numbers: leave it out there", typed("--factor", column.name)));
+    }
+    if (column.is_text()) {
+        refuse_table(frame, fmt::format("{}, but --weights must be: correct it, or write NA if it is missing",
+                                        first_text(frame, column, TextContent(column))));
+    }
+    for (Index n = 0; n < column.numbers.size(); ++n) {
+        if (column.numbers[n] >= 0.0) continue;
+        refuse_table(frame, fmt::format("row {}, column {}: the weight is {}, but must be zero or more: correct it",
+                                        frame.file_row(n), shown(column.name), column.numbers[n]));
+    }
+    return column.numbers;
+}
 
 void require_clear_columns(const DataFrame& frame, Index response) {
     for (std::size_t j = 0; j < frame.columns.size(); ++j) {
@@ -176,7 +202,7 @@ std::vector<std::string> column_notes(const DataFrame& frame, const RegressionDe
 }
 
 std::vector<std::string> response_warnings(const RegressionDesign& design) {
-    const std::set<double> different(design.y.begin(), design.y.end());
+    const std::set<double> different = different_values(design.y, 2);
     if (different.size() == 2) {
         return {
             fmt::format("the response {} has two values, {} and {}, but this fits a normal response, so that "

@@ -18,6 +18,10 @@
 ///     all else                                           is what it looks like
 namespace lrvb::detail {
 
+/// The column of weights, which is then no longer one of the table's. Throws std::runtime_error, with the row, for what
+/// is no weight.
+Vector taken_weights(DataFrame& frame, Index place);
+
 /// Refuses, with row and remedy, what is neither clearly numbers nor clearly text.
 void require_clear_columns(const DataFrame& frame, Index response);
 

@@ -76,6 +76,7 @@ std::string checksum_of(const RegressionDesign& design) {
     Checksum checksum;
     checksum.add(design.y);
     checksum.add(design.columns);
+    checksum.add(design.weights);
     return checksum.text();
 }
 

@@ -47,7 +47,7 @@ void set_prior_number(RegressionPrior& prior, const std::vector<std::string>& sl
 /// look like and however they are quoted.
 FrameOptions columns_of(const std::vector<RegressionTerm>& terms, bool drop_missing);
 
-/// Of the response and the columns of a design.
+/// Of the response, the columns and the weights of a design.
 std::string checksum_of(const RegressionDesign& design);
 
 }  // namespace lrvb::detail

@@ -41,6 +41,11 @@ struct RegressionDesign {
     /// One row a row; the intercept's ones are not among them.
     Matrix columns;
     Vector y;
+    /// How often each row counts, zero or more; none: once.
+    Vector weights = {};
+
+    /// The number of rows, where there are none.
+    double total_weight() const { return weights.size() > 0 ? weights.sum() : static_cast<double>(y.size()); }
 };
 
 /// The names of the columns that the terms make. Throws std::invalid_argument where two are the same.
