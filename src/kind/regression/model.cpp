@@ -407,11 +407,11 @@ struct RegressionModel::Folded {
     }
 };
 
-RegressionPrior RegressionPrior::automatic(const RegressionDesign& given) {
-    const Counted counted(given);
-    const RegressionDesign& design = counted.rows();
-    const Standardised units = standardise(design);
-    return automatic_prior(design, units, triangle_of(design, units));
+RegressionPrior RegressionPrior::automatic(const RegressionDesign& design) {
+    const Counted counted(design);
+    const RegressionDesign& rows = counted.rows();
+    const Standardised units = standardise(rows);
+    return automatic_prior(rows, units, triangle_of(rows, units));
 }
 
 RegressionPrior RegressionPrior::paper(Index columns) {
