@@ -61,9 +61,10 @@ TEST_F(Columns, OptionsDecideAndMayBeRepeated) {
 TEST_F(Columns, AMarkOfMissingValuesIsOfferedAndTaken) {
     const Result refused = lrvb("fit regression r_na.csv --response y");
     EXPECT_EQ(refused.code, 1);
-    EXPECT_EQ(refused.err,
-              "lrvb: r_na.csv: row 51, column 'age': 'N/A' is not a number, but 199 of the column's 200 values are: "
-              "correct it; --na N/A --drop-missing leaves out such rows, and --factor age takes the column as groups\n");
+    EXPECT_EQ(
+        refused.err,
+        "lrvb: r_na.csv: row 51, column 'age': 'N/A' is not a number, but 199 of the column's 200 values are: "
+        "correct it; --na N/A --drop-missing leaves out such rows, and --factor age takes the column as groups\n");
     const Result fit = lrvb("fit regression r_na.csv --response y --na N/A --drop-missing -o fit.json");
     ASSERT_EQ(fit.code, 0) << fit.err;
     EXPECT_EQ(line(fit.out, 1), "1 row with missing values left out");
