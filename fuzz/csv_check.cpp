@@ -81,7 +81,7 @@ Frame read(const std::string& path, const FrameOptions& options) {
 bool are_equal(const Frame& a, const Frame& b) {
     const auto same = [](const FrameColumn& one, const FrameColumn& other) {
         return one.name == other.name && one.numbers == other.numbers && one.levels == other.levels &&
-               one.codes == other.codes;
+               one.codes == other.codes && one.quoted == other.quoted;
     };
     return a.refusal == b.refusal && a.content.rows == b.content.rows && a.content.dropped == b.content.dropped &&
            a.content.file_rows == b.content.file_rows &&
@@ -95,7 +95,9 @@ bool are_equal(const Rows& rows, const Frame& frame) {
     if (columns.size() != rows.names.size() || frame.content.dropped != rows.dropped) return false;
     if (static_cast<std::size_t>(frame.content.rows) * columns.size() != rows.numbers.size()) return false;
     for (std::size_t i = 0; i < columns.size(); ++i) {
-        if (columns[i].is_text() || columns[i].name != rows.names[i]) return false;
+        if (columns[i].name != rows.names[i]) return false;
+        if (columns[i].quoted) continue;  // text to a frame
+        if (columns[i].is_text()) return false;
         const double* number = rows.numbers.data() + i;
         for (Index row = 0; row < frame.content.rows; ++row, number += columns.size()) {
             if (std::memcmp(&columns[i].numbers[row], number, sizeof *number) != 0) return false;

@@ -96,6 +96,7 @@ int fit_kind(const Kind& kind, const Settings& settings) {
     }();
     FitFile& file = fit.fitted->file();
     file.program = LRVB_VERSION;
+    file.data.na = request.data.na();
     if (!file.converged()) file.warnings.insert(file.warnings.begin(), file.outcome.message);
     const bool cancelled = file.outcome.termination == Termination::cancelled;
     const bool keeps_old = cancelled && is_there(output);
@@ -140,6 +141,7 @@ std::vector<Command> fit_commands() {
                                "a (default: all)"});
         }
         options.push_back(OptionInfo::flag("--drop-missing", "Leave out rows with a missing value in a used column"));
+        options.push_back(na_option());
         options.insert(options.end(), own->begin(), own->end());
         options.push_back(output_option("Write the fit to this file (JSON); - for standard output"));
         if (const std::optional<OptionInfo> table = kind->table_option()) options.push_back(*table);

@@ -21,6 +21,8 @@ OptionInfo format_option();
 OptionInfo threads_option();
 /// --memory.
 OptionInfo memory_option();
+/// --na, texts that mean a missing value.
+OptionInfo na_option();
 /// --seed.
 OptionInfo seed_option(const std::string& help);
 /// --variables, a list of names.

@@ -262,6 +262,7 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
         json["passes"] = fit.outcome.passes;
         json["n"] = fit.data.rows;
         json["warnings"] = fit.warnings;
+        if (!fit.notes.empty()) json["notes"] = fit.notes;
         if (!fit.other_optima.empty()) {
             json["other_optima"] = other_optima_document(fit.other_optima, fit.posterior, chosen);
         }
@@ -318,6 +319,7 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
             "means and covariances corrected by {} draws from the exact posterior ({}, effective sample size {:.0f})\n",
             fit.correction->draws, detail::on_one_line(fit.correction->method), fit.correction->ess);
     }
+    for (const std::string& note : fit.notes) text += detail::on_one_line(note) + "\n";
     for (const std::string& warning : fit.warnings) {
         text += "warning: " + detail::on_one_line(warning) + "\n";
     }

@@ -52,6 +52,7 @@ std::string type_name(const OptionInfo& option) {
         case Type::choice:
             return fmt::format("{}", fmt::join(option.choices, "|"));
         case Type::text:
+        case Type::list:
         case Type::texts:
         case Type::file:
         case Type::output:
@@ -99,6 +100,14 @@ void add_option(CLI::App& command, const OptionInfo& option, Settings& settings)
     if (option.type == Type::flag) {
         added = command.add_flag_callback(
             option.name, [&settings, key] { settings.set(key, "true"); }, option.help);
+    } else if (option.type == Type::list) {
+        added = command.add_option_function<std::vector<std::string>>(
+            option.name,
+            [&settings, key](const std::vector<std::string>& values) {
+                settings.set(key, fmt::format("{}", fmt::join(values, ",")));
+            },
+            option.help);
+        added->type_name(type_name(option))->allow_extra_args(false);  // one value each time
     } else if (option.type == Type::texts) {
         added = command.add_option_function<std::vector<std::string>>(
             option.name,

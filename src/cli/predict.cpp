@@ -49,7 +49,7 @@ Command predict_command() {
                             "(regressions)"),
          OptionInfo::flag("--append", "Write all columns and rows of DATA, and the predictions after them"),
          OptionInfo::choice("--format", {"csv", "json"}, "csv (default) or json"),
-         OptionInfo::flag("--drop-missing", "Leave out rows with a missing value"), memory_option(),
+         OptionInfo::flag("--drop-missing", "Leave out rows with a missing value"), na_option(), memory_option(),
          output_option("Write to this file instead of standard output")},
         predict_rows};
 }

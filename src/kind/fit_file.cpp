@@ -58,6 +58,7 @@ std::string to_text(const FitFile& fit) {
     sections.add("options", detail::to_document(fit.options));
     sections.add("outcome", detail::to_document(fit.outcome));
     sections.add("warnings", fit.warnings);
+    if (!fit.notes.empty()) sections.add("notes", fit.notes);
     sections.add("parameters", parameters_document(fit.parameters));
     sections.add("posterior", detail::to_document(fit.posterior));
     if (!fit.other_optima.empty()) {
@@ -221,6 +222,7 @@ FitFile fit_of(const Fields& fields, const std::string& name) {
     fit.options = detail::options_record(fields.fields("options"));
     fit.outcome = detail::outcome_record(fields.fields("outcome"));
     fit.warnings = fields.texts("warnings");
+    if (fields.has("notes")) fit.notes = fields.texts("notes");  // since 1.4
     fields.each("parameters", [&](const Fields& entry) { fit.parameters.push_back(detail::parameter_record(entry)); });
     detail::require_sound_parameters(fit.parameters, fields);
     fit.posterior = detail::posterior_record(fields.fields("posterior"));

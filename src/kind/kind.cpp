@@ -253,7 +253,8 @@ std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threa
     }
     const ModelRecord& record = *fit.model;
     std::shared_ptr<const ModelRecord> alive = fit.model;
-    return record.restore(std::move(fit), data, threads);
+    const Dataset fitted = data.with_na(fit.data.na);
+    return record.restore(std::move(fit), fitted, threads);
 }
 
 void require_fitted_data(const FitFile& fit, const std::string& name, const std::string& checksum, Index rows) {

@@ -30,6 +30,8 @@ struct CsvOptions {
     /// the others that are given, or of all if there are none. A column that is called so wins.
     bool ranges = false;
     Missing missing = Missing::refuse;
+    /// Texts that mean a missing value, besides nothing, NA and NaN: "?", "-999".
+    std::vector<std::string> na = {};
     /// Bytes read from the file at a time.
     std::size_t block = std::size_t{1} << 20;
     /// A column that is read after all others, whether or not it is among `columns`: row weights, say.

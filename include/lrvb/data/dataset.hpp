@@ -52,7 +52,8 @@ struct DataRecord {
     std::vector<std::string> columns;
     std::optional<std::string> weights;  // the column of row weights
     Index rows = 0;
-    Index dropped = 0;  // rows without a value in a used column
+    Index dropped = 0;                 // rows without a value in a used column
+    std::vector<std::string> na = {};  // texts that mean a missing value, besides those that always do
     double total_weight = 0.0;
     std::string checksum;  // of the numbers read, not of the file's bytes
 };
@@ -95,19 +96,26 @@ class LRVB_EXPORT TextRows {
 struct DataOptions {
     /// The most bytes of a file's numbers that are kept in memory.
     std::size_t memory = kDataMemory;
+    /// Texts that mean a missing value, besides nothing, NA and NaN: "?", "-999". A NumPy file has none.
+    std::vector<std::string> na = {};
 };
 
 class LRVB_EXPORT Dataset {
   public:
     /// A CSV file, a NumPy file (.npy), or "-" for standard input.
-    Dataset(std::string path, DataOptions options = {}) : path_(std::move(path)), options_(options) {}
-    Dataset(const char* path, DataOptions options = {}) : path_(path), options_(options) {}
+    Dataset(std::string path, DataOptions options = {}) : path_(std::move(path)), options_(std::move(options)) {}
+    Dataset(const char* path, DataOptions options = {}) : path_(path), options_(std::move(options)) {}
     /// A table in memory, read as a file that held it would be: a number that is NaN is missing. Throws
     /// std::invalid_argument for columns that do not have a value for every row.
     Dataset(DataFrame frame);
 
     /// What messages call it.
     std::string name() const;
+
+    /// DataOptions::na.
+    const std::vector<std::string>& na() const { return options_.na; }
+    /// The same data, in which these texts mean a missing value as well.
+    Dataset with_na(const std::vector<std::string>& texts) const;
 
     /// Reads the data once: numbers that take no more than DataOptions::memory stay in memory, more is streamed from
     /// the file whenever it is needed, with the same answers to the last bit. Throws std::runtime_error for data that

@@ -68,6 +68,8 @@ struct LRVB_EXPORT FitFile {
     OptionsRecord options;
     OutcomeRecord outcome;
     std::vector<std::string> warnings;
+    /// How the data were taken where they could have been taken otherwise, in sentences that say how.
+    std::vector<std::string> notes;
     std::vector<ParameterRecord> parameters;
     Posterior posterior;
     /// Optima that share the posterior with this one, the best first: its numbers speak of its own share alone.

@@ -17,6 +17,7 @@ namespace lrvb {
 struct LRVB_EXPORT OptionInfo {
     enum class Type {
         text,    ///< any text: a column, a list of numbers
+        list,    ///< a list separated by commas; may be given several times, and is then all of them
         file,    ///< a file that is read, which no output may replace
         output,  ///< a file that is written
         flag,    ///< there or not

@@ -272,7 +272,7 @@ Document MixtureRecord::page(const FitFile& fit) const {
 void MixtureRecord::predict(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
                             TableSink& sink) const {
     const State state = fit.state(mixture_layout(shape()));
-    const NewRows new_rows = rows.new_rows(fit.data.columns, options.drop_missing);
+    const NewRows new_rows = rows.with_na(fit.data.na).new_rows(fit.data.columns, options.drop_missing);
     require_same_names(fit.data, *new_rows.source);
     // One by one where rows are left out: then the number of those tells the file's row.
     predict(

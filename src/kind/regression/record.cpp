@@ -73,7 +73,7 @@ FrameOptions columns_of(const std::vector<RegressionTerm>& terms, bool drop_miss
     FrameOptions options;
     for (const RegressionTerm& term : terms) {
         options.columns.push_back(term.column);
-        if (term.is_factor()) options.text.push_back(term.column);
+        (term.is_factor() ? options.text : options.numbers).push_back(term.column);
     }
     options.missing = drop_missing ? Missing::drop : Missing::refuse;
     return options;
@@ -83,6 +83,7 @@ std::string checksum_of(const RegressionDesign& design) {
     Checksum checksum;
     checksum.add(design.y);
     checksum.add(design.columns);
+    checksum.add(design.weights);
     return checksum.text();
 }
 
@@ -231,7 +232,7 @@ void RegressionRecord::predict(const FitFile& fit, const Dataset& rows, const Pr
                                TableSink& sink) const {
     std::optional<PredictiveInterval> interval;
     if (options.level) interval.emplace(noise_of(fit.posterior), *options.level);
-    const DataFrame frame = rows.frame(columns_of(terms, options.drop_missing));
+    const DataFrame frame = rows.with_na(fit.data.na).frame(columns_of(terms, options.drop_missing));
     const RegressionPrediction prediction = lrvb::predict(coefficients, design_matrix(frame, terms));
     std::vector<std::string> names{"mean", "mean_sd", "sd"};
     if (interval) names.insert(names.end(), {"lower", "upper"});

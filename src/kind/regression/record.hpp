@@ -45,10 +45,11 @@ class RegressionRecord final : public ModelRecord {
 void set_prior_number(RegressionPrior& prior, const std::vector<std::string>& slopes, const std::string& name,
                       double value);
 
-/// How the columns of a regression's terms are read again: factors as text, whatever they look like.
+/// How the columns of a regression's terms are read again: factors as text and the others as numbers, whatever they
+/// look like and however they are quoted.
 FrameOptions columns_of(const std::vector<RegressionTerm>& terms, bool drop_missing);
 
-/// Of the response and the columns of a design.
+/// Of the response, the columns and the weights of a design.
 std::string checksum_of(const RegressionDesign& design);
 
 }  // namespace lrvb::detail
