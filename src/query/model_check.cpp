@@ -354,19 +354,23 @@ std::vector<ResponseCheck::Group> groups_of(const ResponseCheck& check, const Ve
 }
 
 ResponseCheck response_check(const FittedResponse& response) {
-    const auto rows = static_cast<double>(response.observed.size());
+    const Eigen::ArrayXd weights = response.weights;
+    const double rows = weights.sum();
     const double band = detail::central_quantile(kModelCheckLevel);
     ResponseCheck result;
     result.name = response.name;
     result.fitted = response.fitted;
     result.residuals = response.observed - response.fitted;
-    const double left = result.residuals.squaredNorm();
-    result.r2 = 1.0 - left / (response.observed.array() - response.observed.mean()).square().sum();
+    const double left = (weights * result.residuals.array().square()).sum();
+    const double mean = (weights * response.observed.array()).sum() / rows;
+    result.r2 = 1.0 - left / (weights * (response.observed.array() - mean).square()).sum();
     result.residual_sd = std::sqrt(left / (rows - response.hat.sum()));
-    result.standardised = result.residuals.array() / (result.residual_sd * (1.0 - response.hat.array()).sqrt());
-    result.coverage =
-        static_cast<double>((result.residuals.array().abs() <= band * response.predictive_sd.array()).count()) / rows;
-    // A row that alone decides its fitted value has no residual.
+    result.standardised =
+        result.residuals.array() / (result.residual_sd * (1.0 - response.hat.array() / weights).sqrt());
+    const Eigen::ArrayXd is_within =
+        (result.residuals.array().abs() <= band * response.predictive_sd.array()).cast<double>();
+    result.coverage = (weights * is_within).sum() / rows;
+    // A row that alone decides its fitted value, or has no weight, has no residual.
     std::vector<double> sorted;
     for (const double residual : result.standardised) {
         if (std::isfinite(residual)) sorted.push_back(residual);

@@ -42,6 +42,7 @@ struct FittedResponse {
     Vector fitted;
     Vector predictive_sd;  // of a new response of this row
     Vector hat;            // d fitted / d observed
+    Vector weights;        // how often each row counts
 };
 
 /// What a kind that draws all rows from one distribution says of a column: Σ_k weight_k Normal(mean_k, sd_k²), its

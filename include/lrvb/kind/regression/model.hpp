@@ -112,6 +112,8 @@ class LRVB_EXPORT RegressionModel final : public RowModel {
     RegressionModel(const RegressionDesign& design, const Folded& folded);
 
     void require_rows() const;
+    /// The rows, each as often as it counts.
+    std::vector<Index> repeated_rows() const;
     /// Row n of the inner design, intercept first.
     Vector inner_row(Index n) const;
     /// Its residual at the origin.
