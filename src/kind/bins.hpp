@@ -22,8 +22,8 @@ Axis axis(double smallest, double largest, Index bins);
 
 /// The same, in as many bins as a histogram of `rows` numbers wants: of the width of Freedman and Diaconis,
 /// 2 IQR rows^(−1/3), with the quartiles of a sample of them, but at least √rows, since the quartiles of clusters that
-/// lie apart say nothing of the clusters. Between 10 and 100.
-Axis histogram_axis(double smallest, double largest, std::vector<double> sample, Index rows);
+/// lie apart say nothing of the clusters. Between 10 and `most`.
+Axis histogram_axis(double smallest, double largest, std::vector<double> sample, Index rows, Index most = 100);
 
 class Histogram {
   public:

@@ -84,6 +84,7 @@ Document variables_of(const Gathered& gathered) {
         json["panel"] = meaning.panel.empty() ? meaning.group : meaning.panel;
         json["mean"] = row.mean;
         json["sd"] = row.sd;
+        if (!gathered.robust.empty()) json["sd_robust"] = gathered.robust[v].sd_robust;
         json["mean_field_sd"] = row.mean_field_sd;
         json["lower"] = row.lower;
         json["upper"] = row.upper;
@@ -224,6 +225,21 @@ Document rows_of(const Gathered& gathered) {
 
 }  // namespace
 
+void gather_fit(const FittedModel& fitted, Gathered& gathered) {
+    std::vector<std::string> names;
+    for (const Index v : gathered.selection.variables) {
+        names.push_back(gathered.fit.posterior.variables[static_cast<std::size_t>(v)].name);
+    }
+    if (!names.empty()) gathered.robust = robust_sds(fitted, names);
+    if (!is_quick_model_check(fitted)) return;
+    try {
+        ModelCheckOptions options;
+        options.exact.threads = fitted.threads();
+        gathered.model_check = check_model_fit(fitted, options);
+    } catch (const std::runtime_error&) {  // a kind that draws no rows, or weights that are no whole numbers
+    }
+}
+
 Document contents_of(const Gathered& gathered) {
     const FitFile& fit = gathered.fit;
     const bool has_response = fit.posterior.has_response();
@@ -241,6 +257,8 @@ Document contents_of(const Gathered& gathered) {
     json["warnings"] = fit.warnings;
     json["other_optima"] = other_optima_document(fit.other_optima, fit.posterior, gathered.selection.variables);
     json["check"] = gathered.check ? gathered.check->document({}) : Document();
+    json["model_check"] = gathered.model_check ? gathered.model_check->document() : Document();
+    json["robust"] = gathered.robust.empty() ? Document() : Document{{"warnings", robust_warnings(gathered.robust)}};
     json["level"] = kLevel;
     json["response"] = has_response;
     json["variables"] = variables_of(gathered);
@@ -269,6 +287,7 @@ std::string report_page(const FitFile& fit, const FittedModel* fitted, const Rep
     if (fitted != nullptr) {
         gathered.picture = fitted->picture();
         if (fit.posterior.has_response()) gathered.rows = report::asked_rows(*fitted, gathered.selection);
+        if (gathered.rows) report::gather_fit(*fitted, gathered);
     }
     const Document contents = report::contents_of(gathered);
     return report::page(*contents.find("title")->text(), contents);

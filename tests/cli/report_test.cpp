@@ -220,6 +220,27 @@ class Report : public ProgramTest {
     }
 };
 
+TEST_F(Report, SaysOfTheModelWhatTheCheckOfItSays) {
+    for (const auto& [arguments, data] :
+         {std::pair<std::string, std::string>("mixture $DATA/old_faithful.csv -k 2", "$DATA/old_faithful.csv"),
+          std::pair<std::string, std::string>("regression $DATA/mtcars.csv -c wt --response mpg",
+                                              "$DATA/mtcars.csv")}) {
+        fit(arguments + " -o fit.json");
+        const json contents = report("fit.json " + data);
+        EXPECT_EQ(contents.at("model_check"), lrvb("check fit.json " + data + " --model --format json").json());
+        const json summary =
+            lrvb("summary fit.json " + data + " --robust --format json --variables '" + names_of(contents) + "'")
+                .json();
+        for (std::size_t v = 0; v < contents.at("variables").size(); ++v) {
+            EXPECT_EQ(contents["variables"][v].at("sd_robust"), summary["variables"][v].at("sd_robust"));
+        }
+        EXPECT_EQ(contents.at("robust").at("warnings"), summary.at("robust_warnings"));
+        // Without the rows nothing is known of it.
+        EXPECT_TRUE(report("fit.json").at("model_check").is_null());
+        EXPECT_TRUE(report("fit.json").at("robust").is_null());
+    }
+}
+
 TEST_F(Report, OfAUnivariateMixtureAgreesWithTheOtherCommands) {
     fit("mixture $DATA/old_faithful.csv -c eruptions -k 2 --prior paper -o fit.json");
     const json contents = report("fit.json $DATA/old_faithful.csv");

@@ -174,6 +174,23 @@ std::vector<double> FittedMixture::read_rows(const std::vector<Index>& rows) con
     return numbers;
 }
 
+std::vector<ColumnMarginal> FittedMixture::column_marginals() const {
+    const MixtureMeans means = mixture_means(record().positions(), posterior());
+    const std::vector<std::string> names = inputs();
+    std::vector<ColumnMarginal> result;
+    for (Index p = 0; p < record().columns(); ++p) {
+        ColumnMarginal& column = result.emplace_back();
+        column.name = names[static_cast<std::size_t>(p)];
+        column.weights = means.weights;
+        column.means = means.locations.col(p);
+        column.sds.resize(record().components);
+        for (Index k = 0; k < record().components; ++k) {
+            column.sds[k] = std::sqrt(means.covariances[static_cast<std::size_t>(k)](p, p));
+        }
+    }
+    return result;
+}
+
 Document FittedMixture::picture() const {
     return summary_ ? picture_of(*source_, file().data, *summary_) : picture_of(*source_, file().data);
 }

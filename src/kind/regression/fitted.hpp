@@ -25,6 +25,7 @@ class FittedRegression final : public FittedModel {
     Posterior refit(const RefitChange& change) const override;
     double work_of_a_draw() const override;
     std::vector<std::pair<std::string, Vector>> row_columns() const override { return {{"hat", hat_values()}}; }
+    std::optional<FittedResponse> fitted_response() const override;
     SparseMatrix centring(const std::vector<Index>& variables) const override;
     Matrix beside(const std::vector<Index>& rows) const override;
     Index beside_count() const override { return design_->columns.cols(); }

@@ -1,4 +1,5 @@
 #include "base/messages.hpp"
+#include "base/parallel.hpp"
 #include "base/validate.hpp"
 #include "model/rows_at_once.hpp"
 
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -554,6 +556,49 @@ void RegressionModel::row_log_likelihoods(const Matrix& statistics, int, const R
                 (constants[s] - 0.5 * precisions[s] * (residuals - answers.answers.col(s)).array().square()).matrix();
         }
         visit(answers);
+    }
+}
+
+std::vector<Index> RegressionModel::repeated_rows() const {
+    std::vector<Index> rows(static_cast<std::size_t>(rows_));
+    std::iota(rows.begin(), rows.end(), Index{0});
+    return rows;
+}
+
+void RegressionModel::replicate_rows(const Matrix& statistics, std::uint64_t seed, int threads,
+                                     const ReplicateVisitor& visit) const {
+    detail::require_size("replicate_rows", "a column of statistics", statistics.rows(), layout().size());
+    require_rows();
+    const Index count = origin_.size();
+    const Index tau = layout()[layout().variable("tau")].offset;
+    Matrix coefficients(count, statistics.cols());
+    for (Index j = 0; j < count; ++j) coefficients.row(j) = statistics.row(layout()[j].offset);
+    const Vector noise = response_scale_ * statistics.row(tau).transpose().cwiseSqrt().cwiseInverse();
+    const std::vector<Index> all = repeated_rows();
+    const auto total = static_cast<Index>(all.size());
+    RowReplicates rows;
+    const Index most = detail::rows_at_once(statistics.cols());
+    for (; rows.first < total; rows.first += most) {
+        const Index size = std::min(most, total - rows.first);
+        rows.observed.resize(size, 1);
+        Matrix x(size, count);
+        Vector residuals(size);
+        for (Index n = 0; n < size; ++n) {
+            const Index at = all[static_cast<std::size_t>(rows.first + n)];
+            const Vector row = inner_row(at);
+            residuals[n] = inner_residual(at, row);
+            x.row(n) = row;
+            rows.observed(n, 0) = design_->y[at];
+        }
+        // Counted from the observed response, as residuals are.
+        rows.expected = response_scale_ * ((x * coefficients).colwise() - residuals);
+        rows.expected.colwise() += rows.observed.col(0);
+        rows.replicated = rows.expected;
+        detail::in_parallel(threads, size, [&](Index n) {
+            Random random(seed, static_cast<std::uint64_t>(rows.first + n));
+            for (Index s = 0; s < statistics.cols(); ++s) rows.replicated(n, s) += noise[s] * random.normal();
+        });
+        visit(rows);
     }
 }
 

@@ -89,6 +89,9 @@ class LRVB_EXPORT RegressionModel final : public RowModel {
                   const RowVisitor& visit) const override;
     /// Throws std::invalid_argument where the design was not kept.
     void row_log_likelihoods(const Matrix& statistics, int threads, const RowVisitor& visit) const override;
+    /// Throws std::invalid_argument where the design was not kept.
+    void replicate_rows(const Matrix& statistics, std::uint64_t seed, int threads,
+                        const ReplicateVisitor& visit) const override;
 
     /// Those without weight too.
     Index rows() const { return rows_; }
@@ -115,6 +118,8 @@ class LRVB_EXPORT RegressionModel final : public RowModel {
 
     void require_rows() const;
     Vector weights_of(Index first, Index count) const;
+    /// The rows, each as often as it counts.
+    std::vector<Index> repeated_rows() const;
     /// Row n of the inner design, intercept first.
     Vector inner_row(Index n) const;
     /// Its residual at the origin.
