@@ -1,5 +1,7 @@
 #include "kind/regression/fitted.hpp"
 
+#include "kind/regression/binned_rows.hpp"
+
 #include <lrvb/kind/regression/posterior.hpp>
 
 #include <fmt/format.h>
@@ -98,6 +100,10 @@ SparseMatrix FittedRegression::centring(const std::vector<Index>& variables) con
         result.coeffRef(intercept, slope) = model_->centre()[j];
     }
     return result;
+}
+
+Document FittedRegression::picture() const {
+    return binned_rows(*design_, record_->coefficients);
 }
 
 Matrix FittedRegression::beside(const std::vector<Index>& rows) const {
