@@ -5,6 +5,7 @@ import {readFileSync} from 'node:fs';
 import {after, before, test} from 'node:test';
 
 import {Browser} from './browser.mjs';
+import {mixtureCheck, regressionCheck} from './model_checks.mjs';
 import {Folder} from './program.mjs';
 
 const WIDTHS = [1280, 390];
@@ -111,10 +112,14 @@ both('coefficients lie about zero: an interval crosses its line where it holds z
   });
 });
 
+/** A page that the program wrote, with other contents in it. */
+function rewritten(from, name, edit) {
+  const [, head, contents, tail] = /^(.*id="contents">)(.*?)(<\/script>.*)$/s.exec(readFileSync(folder.file(`${from}.html`), 'utf8'));
+  folder.write(`${name}.html`, head + JSON.stringify(edit(JSON.parse(contents))).replaceAll('<', '\\u003c') + tail);
+}
+
 test('a warning does not colour the verdict above it, and a regression is told nothing of components', async () => {
-  const [, head, contents, tail] = /^(.*id="contents">)(.*?)(<\/script>.*)$/s.exec(readFileSync(folder.file('cars.html'), 'utf8'));
-  const warned = {...JSON.parse(contents), warnings: ['the first', 'the second', 'the third']};
-  folder.write('warned.html', head + JSON.stringify(warned).replaceAll('<', '\\u003c') + tail);
+  rewritten('cars', 'warned', (contents) => ({...contents, model_check: null, robust: null, warnings: ['the first', 'the second', 'the third']}));
   await visit('warned', 1280);
   assert.match(await text('#verdict .headline'), /hold/);
   assert.equal(await browser.run(() => document.querySelector('#verdict').classList.contains('careful')), false);
@@ -164,6 +169,58 @@ both('points have the colour of their component, and the legend its size', async
   for (const {mean} of variables) assert.ok(legend.includes(`about ${Math.round(272 * mean)} rows`), legend);
 });
 
+both('whether the model fits is said apart from whether the posterior is right: a regression', async (width) => {
+  const robust = {warnings: ['the rows vary more than the model says']};
+  for (const points of [true, false]) {
+    rewritten('cars', 'misfit', (contents) => ({
+      ...contents,
+      robust,
+      variables: contents.variables.map((variable) => ({...variable, sd_robust: 1.5 * variable.sd})),
+      model_check: regressionCheck(contents, {points}),
+    }));
+    await visit('misfit', width);
+    assert.match(await text('#verdict .headline'), /hold/);
+    assert.match(await text('#warnings'), /The model does not fit: mpg.*The rows vary more than the model says/s);
+    assert.match(await text('#model-verdict'), /The model does not fit/);
+    assert.match(await text('#response-facts'), /R² is 0\.857.*residual sd.*Of 32 rows 91 % have their mpg within the 90 % predictive band/);
+    assert.equal(await marks('residuals', 'pointsMarks'), points ? 32 : 0);
+    assert.equal(await marks('residuals', 'mostMarks'), points ? 0 : 8);
+    assert.equal(await marks('residuals', 'bandMarks'), 1);
+    assert.equal(await marks('normal-quantiles', 'pointsMarks'), 32);
+    assert.deepEqual(await texts('#statistics-table [data-column=unusual]'), ['ok', 'unusual']);
+    assert.match(await text('#unusual'), /^mpg: the model does not produce so small a minimum/);
+    const sds = await browser.run(() =>
+      ['sd', 'sd_robust'].map((column) => Number(document.querySelector(`#parameter-table td[data-column=${column}]`).dataset.value)),
+    );
+    assert.equal(sds[1], 1.5 * sds[0]);
+  }
+});
+
+both('whether the model fits: a mixture, column by column', async (width) => {
+  rewritten('two', 'fitting', (contents) => ({...contents, robust: {warnings: []}, model_check: mixtureCheck(contents)}));
+  await visit('fitting', width);
+  assert.match(await text('#model-verdict'), /Nothing unusual among 10 statistics/);
+  assert.equal(await browser.run(() => document.querySelector('#warnings')), null);
+  assert.equal(await marks('expected-rows', 'expectedMarks'), 30);
+  assert.equal(await marks('column-quantiles', 'pointsMarks'), 272);
+  await browser.set('#model select', 1);
+  assert.match((await texts('#expected-rows .role-axis-title text')).join(), /waiting/);
+  assert.match((await texts('#column-quantiles .role-axis-title text')).join(), /waiting, of the model/);
+  assert.deepEqual(await browser.complaints(), []);
+});
+
+both('a regression has the band of new responses beside that of its line', async (width) => {
+  await visit('cars', width);
+  assert.equal(await marks('data-line', 'predictiveMarks'), 1);
+  const [line, wide] = [await box('#data-line .bandMarks path'), await box('#data-line .predictiveMarks path')];
+  assert.ok(wide.height > line.height);
+  await browser.set('#data select', 1);
+  const heights = (name) =>
+    browser.run((own) => [...document.querySelectorAll(`#data-line .${own} line`)].map((one) => one.getBoundingClientRect().height), name);
+  const [intervals, predictive] = [await heights('intervalsMarks'), await heights('wideMarks')];
+  intervals.forEach((height, level) => assert.ok(predictive[level] > height));
+});
+
 both('many rows are counted, and those chosen for their influence are marked as such', async (width) => {
   await visit('many', width);
   for (const term of [0, 1, 2, -1]) {
@@ -211,6 +268,23 @@ both('rows are called by their label, and the influential show their predictors'
   assert.match(await text('#changes'), /row 17 \(Chrysler Imperial\) dropped/);
   assert.match(await text('#trust'), /row 17 \(Chrysler Imperial\)/);
   assert.match(await text('#row-panel'), /Chrysler Imperial, wt 5.345, cyl c8, hp 230/);
+});
+
+test('labels are text, never markup, and cut where they are long', async () => {
+  const names = ['<img src=x onerror=alert(1)>', '</script><b>', '\u202Eevil', '=1+1', 'x'.repeat(500)];
+  const lines = Array.from({length: 40}, (_, i) => `"${names[i % 5]}",${(i % 2) * 5 + Math.sin(i)}`);
+  folder.write('named.csv', `"<i>id</i>",x\n${lines.join('\n')}\n`);
+  fit('named', ['mixture', 'named.csv', '-c', 'x', '-k', '2', '--check', 'never'], ['named.csv', '--label', '<i>id</i>']);
+  for (const width of WIDTHS) {
+    await visit('named', width);
+    assert.deepEqual(
+      await browser.run(() => ({scripts: document.scripts.length, images: document.images.length, marked: document.querySelectorAll('b, i').length})),
+      {scripts: 2, images: 0, marked: 0},
+    );
+    assert.ok((await texts('#influence-table tbody td')).includes(names[0]));
+    assert.ok((await texts('#influence-table tbody td')).every((one) => one.length <= 80));
+    assert.ok((await browser.run(() => document.documentElement.scrollWidth)) <= width);
+  }
 });
 
 test('a label that is no column is refused in a sentence', () => {

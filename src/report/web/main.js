@@ -4,6 +4,7 @@ import {element, section} from './dom.js';
 import {estimates} from './estimates.js';
 import {influence} from './influence.js';
 import {kindOf, pictureOf} from './kinds.js';
+import {modelCheck} from './model_check.js';
 import {MoveIt} from './move.js';
 import {harmless} from './names.js';
 import {optimaTable} from './optima.js';
@@ -43,6 +44,7 @@ function moveRow(n) {
 const SECTIONS = [
   ['estimates', 'The estimates', () => estimates(contents, kind)],
   ['data', kind.dataTitle, () => pictureOf(kind, {prefix: 'data'})?.element ?? note(contents.response ? withoutData : withoutRows)],
+  contents.model_check && ['model', 'Does the model fit?', () => modelCheck(contents, posterior)],
   contents.other_optima.length > 0 && ['optima', 'Other optima', () => optimaTable(contents)],
   ['parameters', 'The parameters', () => parameters(contents)],
   contents.response &&

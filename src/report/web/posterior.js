@@ -1,3 +1,4 @@
+import {shortened} from './names.js';
 import {decode, grouped, plural} from './numbers.js';
 
 /**
@@ -74,7 +75,7 @@ export class Posterior {
 
   /** Empty where rows have none. */
   label(n) {
-    return this.rows.label?.[n] ?? '';
+    return shortened(this.rows.label?.[n] ?? '');
   }
 
   /** Is it one of those that are here since they are influential, and not by an even choice? */

@@ -6,7 +6,13 @@ import {optimaHeadline} from './optima.js';
 /** The top of the page: what was fitted, to what, and in one line whether it can be trusted. What that rests on is folded away. */
 export function heading(contents, kind) {
   const verdict = verdictOf(contents);
-  const warnings = contents.warnings.filter((warning) => warning !== contents.outcome.message); // which is said already
+  // Whether the posterior is right, the card says; whether the model is, the warnings.
+  const misfit = contents.model_check && !contents.model_check.fits ? [contents.model_check.message] : [];
+  const warnings = [
+    ...misfit,
+    ...(contents.robust?.warnings ?? []),
+    ...contents.warnings.filter((warning) => warning !== contents.outcome.message), // which is said already
+  ];
   return [
     element(
       'header',

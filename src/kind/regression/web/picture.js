@@ -68,7 +68,7 @@ export class RegressionPicture {
           {name: 'levels', value: []},
           {name: 'ticks', value: null},
         ],
-        data: dataSets('cells', 'band', 'line', 'before', 'beforeMeans', 'rows', 'means'),
+        data: dataSets('cells', 'predictive', 'band', 'line', 'before', 'beforeMeans', 'rows', 'means'),
         scales: [linear('x', 'width'), linear('y', 'height')],
         axes: [
           across(
@@ -83,6 +83,12 @@ export class RegressionPicture {
         ],
         marks: [
           cells('cells'),
+          mark('area', 'predictive', {
+            x: {scale: 'x', field: 'x'},
+            y: {scale: 'y', field: 'low'},
+            y2: {scale: 'y', field: 'high'},
+            fill: {value: 'var(--wide-band)'},
+          }),
           area('band'),
           curve('before', 'var(--muted)', 1.5, [5, 4]),
           curve('line', 'var(--c1)', 2.5),
@@ -96,6 +102,19 @@ export class RegressionPicture {
             strokeWidth: {value: 1.5},
             strokeDash: {value: [5, 4]},
           }),
+          mark(
+            'rule',
+            'means',
+            {
+              x: {scale: 'x', field: 'x'},
+              y: {scale: 'y', field: 'least'},
+              y2: {scale: 'y', field: 'most'},
+              stroke: {value: 'var(--c1)'},
+              strokeWidth: {value: 1},
+              tooltip: {field: 'tip'},
+            },
+            {name: 'wideMarks'},
+          ),
           mark(
             'rule',
             'means',
@@ -139,8 +158,20 @@ export class RegressionPicture {
         ? [`mean of each level and its ${level} posterior interval${fixedWidth}`, 'dot', 'var(--c1)']
         : ['line', 'line', 'var(--c1)'],
       term && !term.levels && this.contents.response && [`its ${level} posterior band${fixedWidth}`, 'block', 'var(--band)'],
+      this.hasNoise && [`${level} of new responses`, term?.levels ? 'line' : 'block', term?.levels ? 'var(--c1)' : 'var(--wide-band)'],
       this.movable && ['before', 'dashed', 'var(--muted)'],
     ].filter(Boolean);
+  }
+
+  /** Is the band of a new response known? By the noise it has, the posterior mean of its sd. */
+  get hasNoise() {
+    return this.contents.response && this.term !== null && this.regression.sigma !== undefined;
+  }
+
+  /** How far new responses lie from the line, at a place along the term. */
+  reach(x) {
+    const noise = this.hasNoise ? this.posterior.means[this.regression.sigma] : 0;
+    return this.z * Math.hypot(this.regression.lineSd(this.term, x), noise);
   }
 
   get means() {
@@ -176,9 +207,12 @@ export class RegressionPicture {
     const drawn = counts ? cellsOf(counts) : [];
     const ups = [...still.map(([, y]) => y), ...drawn.flatMap(({y, y2}) => [y, y2])];
     const shown = {cells: drawn, rows, ...(term?.levels ? this.groups() : this.lines(still, drawn))};
-    const reach = [...(shown.band ?? []), ...(shown.means ?? [])].flatMap(({low, high}) => [low, high]);
+    const reach = [
+      ...[...(shown.band ?? []), ...(shown.predictive ?? [])].flatMap(({low, high}) => [low, high]),
+      ...(shown.means ?? []).flatMap(({least, most}) => [least, most]),
+    ];
     this.plot.show(
-      {band: [], line: [], before: [], means: [], beforeMeans: [], ...shown},
+      {predictive: [], band: [], line: [], before: [], means: [], beforeMeans: [], ...shown},
       {
         xDomain: this.domain(still, drawn),
         yDomain: extent([...ups, ...reach], 0.06),
@@ -213,7 +247,8 @@ export class RegressionPicture {
       term && this.contents.response
         ? line.map(({x, y}) => ({x, low: y - this.z * regression.lineSd(term, x), high: y + this.z * regression.lineSd(term, x)}))
         : [];
-    return {line, band, before: this.movable && term ? along(posterior.means) : []};
+    const predictive = this.hasNoise ? line.map(({x, y}) => ({x, low: y - this.reach(x), high: y + this.reach(x)})) : [];
+    return {line, band, predictive, before: this.movable && term ? along(posterior.means) : []};
   }
 
   /** The mean of each level of a factor, and its interval. */
@@ -223,7 +258,8 @@ export class RegressionPicture {
       const y = regression.line(this.means, term, x);
       const sd = this.contents.response ? regression.lineSd(term, x) : 0;
       const [low, high] = [y - this.z * sd, y + this.z * sd];
-      return {x, y, low, high, tip: `${level}: ${rounded(y, sd)} (${rounded(low, sd)} to ${rounded(high, sd)})`};
+      const wide = this.hasNoise ? this.reach(x) : 0;
+      return {x, y, low, high, least: y - wide, most: y + wide, tip: `${level}: ${rounded(y, sd)} (${rounded(low, sd)} to ${rounded(high, sd)})`};
     });
     return {
       means,
