@@ -664,6 +664,12 @@ test('mixtures and regressions, as if the page did not know them', async () => {
   for (const name of ['one', 'cars', 'dataless', 'stopped', 'held', 'wide', 'two']) {
     await visit(rewritten(`${name}.html`, 'unknown.html', (contents) => ({...contents, kind: 'unknown', model: {}})));
     assert.match(await text('#fitted'), /^A (mixture of \d+ normals|linear regression of mpg), fitted to/);
+    if (name !== 'wide') continue;
+    // Of more rows than are here, all are counted.
+    await browser.set('#data .choices label:nth-child(1) select', 2);
+    await browser.set('#data .choices span select', 5);
+    assert.ok((await marks('data-rows', 'cellsMarks')) > 50);
+    assert.equal(await marks('data-rows', 'rowsMarks'), 0);
   }
   await chooseAll();
 });
