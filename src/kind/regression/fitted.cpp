@@ -1,5 +1,6 @@
 #include "kind/regression/fitted.hpp"
 
+#include "kind/regression/binned_rows.hpp"
 #include "kind/regression/columns.hpp"
 
 #include <lrvb/kind/regression/posterior.hpp>
@@ -104,6 +105,10 @@ SparseMatrix FittedRegression::centring(const std::vector<Index>& variables) con
         result.coeffRef(intercept, slope) = model_->centre()[j];
     }
     return result;
+}
+
+Document FittedRegression::picture() const {
+    return binned_rows(*design_, record_->coefficients);
 }
 
 Matrix FittedRegression::beside(const std::vector<Index>& rows) const {

@@ -27,6 +27,8 @@ class FittedRegression final : public FittedModel {
     std::vector<std::pair<std::string, Vector>> row_columns() const override { return {{"hat", hat_values()}}; }
     std::optional<FittedResponse> fitted_response() const override;
     SparseMatrix centring(const std::vector<Index>& variables) const override;
+    /// The rows as counts, where they are too many to be drawn one by one.
+    Document picture() const override;
     Matrix beside(const std::vector<Index>& rows) const override;
     Index beside_count() const override { return design_->columns.cols(); }
     Drawing drawing(const FitFile& shown, const DrawingOptions& options) const override;

@@ -222,6 +222,11 @@ Document RegressionRecord::page(const FitFile&) const {
     json["response"] = response;
     json["intercept"] = coefficients.intercept;
     json["slopes"] = design_names(terms);
+    Document list = Document::list();
+    for (const RegressionTerm& term : terms) {
+        list.push_back(Document{{"column", term.column}, {"levels", term.levels}});
+    }
+    json["terms"] = std::move(list);
     json["centre"] = coefficients.centre;
     return json;
 }

@@ -1,5 +1,6 @@
 import {COLOURS, colourOf} from './colours.js';
 import {fixed} from './numbers.js';
+import {panelsOf} from './pages.js';
 import {groupsOf, noChange} from './posterior.js';
 import {TRUSTED_SHIFT} from './trust.js';
 
@@ -34,6 +35,16 @@ export class AnyKind {
 
   get dataTitle() {
     return this.histograms.length > 0 || this.posterior.rows?.inputs.length > 0 ? 'The data' : 'The rows';
+  }
+
+  /** The variables as the estimates show them: {title, variables, aboutZero}, each panel with one axis unless its variables lie about zero. */
+  panels() {
+    return panelsOf(this.contents.variables);
+  }
+
+  /** What is known of a row besides what moves: {name, text} pairs. */
+  rowFacts() {
+    return [];
   }
 
   get histograms() {

@@ -1,3 +1,4 @@
+import {shortened} from './names.js';
 import {decode, grouped, plural} from './numbers.js';
 
 /**
@@ -64,6 +65,26 @@ export class Posterior {
 
   value(n, i) {
     return this.values[n * this.rows.inputs.length + i];
+  }
+
+  /** "row 84", or with a label "row 84 (Merc 240D)". */
+  rowName(n) {
+    const label = this.label(n);
+    return `row ${this.rows.row[n]}${label ? ` (${label})` : ''}`;
+  }
+
+  /** Empty where rows have none. */
+  label(n) {
+    return shortened(this.rows.label?.[n] ?? '');
+  }
+
+  /** Is it one of those that are here since they are influential, and not by an even choice? */
+  isChosen(n) {
+    if (!this.rows || this.rows.all) return false;
+    this.chosen ??= new Set(
+      [...this.rows.row.keys()].sort((a, b) => this.rows.distance[b] - this.rows.distance[a]).slice(0, this.rows.most_influential ?? 0),
+    );
+    return this.chosen.has(n);
   }
 
   weight(n) {

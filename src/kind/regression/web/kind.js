@@ -15,10 +15,20 @@ export class RegressionKind extends AnyKind {
   }
 
   lead(name, source) {
-    const {response, slopes, intercept} = this.contents.model;
-    const columns = slopes.length > 0 ? name(listed(slopes, 12)) : 'an intercept alone';
+    const {response, intercept} = this.contents.model;
+    const terms = this.regression.terms.map(({column}) => column);
+    const columns = terms.length > 0 ? name(listed(terms, 12)) : 'an intercept alone';
     const origin = intercept ? '' : ', without an intercept';
     return ['A linear regression of ', name(response), ' on ', columns, `${origin}, fitted to `, ...source, '.'];
+  }
+
+  /** Every column has a unit of its own, and zero means the same for all: that it does nothing. */
+  panels() {
+    return [{title: 'Each on a scale of its own, about zero', variables: this.contents.variables, aboutZero: true}];
+  }
+
+  rowFacts(n) {
+    return this.regression.facts(n);
   }
 
   priorWords(origin) {
