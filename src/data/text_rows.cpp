@@ -49,7 +49,7 @@ class CsvTextRows final : public TextRows {
 
 class NpyTextRows final : public TextRows {
   public:
-    explicit NpyTextRows(const std::string& path) : source_(path, {}) {
+    explicit NpyTextRows(const std::string& path) : source_(path) {
         for (Index p = 1; p <= source_.columns(); ++p) names_.push_back(fmt::format("{}", p));
         numbers_.resize(names_.size());
     }

@@ -560,8 +560,16 @@ void RegressionModel::row_log_likelihoods(const Matrix& statistics, int, const R
 }
 
 std::vector<Index> RegressionModel::repeated_rows() const {
-    std::vector<Index> rows(static_cast<std::size_t>(rows_));
-    std::iota(rows.begin(), rows.end(), Index{0});
+    std::vector<Index> rows;
+    rows.reserve(static_cast<std::size_t>(rows_));
+    for (Index n = 0; n < rows_; ++n) {
+        const double times = design_->weights.size() > 0 ? design_->weights[n] : 1.0;
+        if (times != std::floor(times)) {
+            throw std::invalid_argument(fmt::format(
+                "row {} has the weight {}, and only rows of whole weights can be drawn again", n + 1, times));
+        }
+        rows.insert(rows.end(), static_cast<std::size_t>(times), n);
+    }
     return rows;
 }
 
