@@ -410,9 +410,9 @@ DataRows Dataset::rows(const RowSelection& selection) const {
     own.missing = selection.drop_missing ? Missing::drop : Missing::refuse;
     own.na = options_.na;
     const DataFrame chosen = frame_ ? chosen_of(*frame_, own) : DataFrame();
-    const Opened opened = frame_ ? open(chosen)
-                                 : open(path_, own.columns, own.ranges, selection.weights, selection.drop_missing,
-                                        options_.na);
+    const Opened opened =
+        frame_ ? open(chosen)
+               : open(path_, own.columns, own.ranges, selection.weights, selection.drop_missing, options_.na);
     DataRows data;
     data.record.name = opened.source->name();
     data.record.columns = opened.names;

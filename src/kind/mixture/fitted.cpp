@@ -220,7 +220,8 @@ void FittedMixture::add_prior_shares(std::vector<std::string>& warnings) const {
         std::pair<double, std::string_view> most{0.0, ""};
         if (!is_held("weights")) most = std::max(most, {prior.alpha / (prior.alpha + rows), "weight"});
         for (Index p = 0; p < record().columns() && !is_held("means"); ++p) {
-            const std::vector<Index> mean = posterior().select({record().positions(file()).of_column("mu", k, p).name()});
+            const std::vector<Index> mean =
+                posterior().select({record().positions(file()).of_column("mu", k, p).name()});
             const double sd = posterior().summary(mean, 0.9).front().mean_field_sd;
             most = std::max(most, {sd * sd / prior.variance(p, p), "mean"});
         }
