@@ -38,6 +38,9 @@ std::vector<Move> draw_moves(Index components, std::size_t count, Random& random
 /// From the scores of an optimum: the logarithms of its responsibilities, up to a constant of each row.
 Matrix moved_responsibilities(const Move& move, const Matrix& rows, const Matrix& scores, Random& random);
 
+/// Moves about half of column `split` to column `into`: along the component's longest axis, or into a core and a shell.
+void split_in_two(const Matrix& rows, Index split, Index into, bool into_shells, Matrix& responsibilities);
+
 /// exp(score / temperature), normalised row by row.
 Matrix tempered_responsibilities(const Matrix& scores, double temperature);
 
