@@ -41,6 +41,7 @@
 #include <lrvb/posterior/posterior.hpp>
 #include <lrvb/posterior/variable.hpp>
 #include <lrvb/query/compare.hpp>
+#include <lrvb/query/fit_range.hpp>
 #include <lrvb/query/influence.hpp>
 #include <lrvb/query/loo.hpp>
 #include <lrvb/query/model_check.hpp>

@@ -1,4 +1,5 @@
 #include "cli/command.hpp"
+#include "cli/fit_range.hpp"
 #include "cli/output.hpp"
 #include "cli/prediction_file.hpp"
 #include "cli/progress.hpp"
@@ -70,30 +71,72 @@ TableOutput table_output(const Kind& kind, const Settings& settings) {
     return result;
 }
 
-int fit_kind(const Kind& kind, const Settings& settings) {
-    const std::string output = settings.text("output");
-    require_other_file(output, files_read(kind, settings));
-    const TableOutput table = table_output(kind, settings);
+FitRequest request_of(const Settings& settings) {
     FitRequest request{data_of(settings), settings, {}, threads_of(settings), {}};
     request.options.seed = settings.seed();
     if (settings.has("tolerance")) request.options.tolerance = settings.number("tolerance");
     request.options.max_iterations = static_cast<int>(settings.whole("max-iterations", request.options.max_iterations));
+    return request;
+}
+
+// What `fit` makes of the request, with a line of progress and Ctrl-C.
+template <class Fit>
+auto with_progress(FitRequest request, const Settings& settings, Fit fit) {
+    // Before there is a fit that could be kept, Ctrl-C ends the program: also where it waits for a pipe.
+    std::optional<Interruption> interruption;
+    ProgressLine line(request.options.tolerance, settings.flag("quiet"));
+    request.on_rows = [&](Index rows) {
+        line.set_rows(rows);
+        if (!interruption) interruption.emplace();
+    };
+    request.options.progress = [&](const Progress& progress) {
+        if (!interruption) interruption.emplace();
+        line.show(progress);
+        return !Interruption::asked_for();
+    };
+    return fit(request);
+}
+
+// Files appear when all fits are there, so that Ctrl-C leaves what was there before.
+int fit_all(const Kind& kind, const OptionInfo& option, const Settings& settings) {
+    const auto [first, last] = settings.range(option.key());
+    if (const TableOutput table = table_output(kind, settings); !table.path.empty()) {
+        throw UsageError(fmt::format("{} is of one fit: choose one {}, or use 'lrvb predict' on the fits of a range",
+                                     table.option, option.short_key()));
+    }
+    const std::vector<std::string> outputs = range_outputs(settings.text("output"), option, first, last);
+    for (const std::string& output : outputs) require_other_file(output, files_read(kind, settings));
+    const FitRequest all = request_of(settings);
+    FittedRange range = with_progress(all, settings, [&](const FitRequest& request) {
+        FittedRange fits = fit_range(kind, request, wish_of(settings));
+        fits.is_cancelled = fits.is_cancelled || Interruption::asked_for();  // while they were compared
+        return fits;
+    });
+    if (range.is_cancelled) {
+        complain(
+            fmt::format("interrupted at {} = {}: nothing was written", option.short_key(), range.fits.back().number));
+        end_as_interrupted();
+    }
+    for (RangeFit& one : range.fits) {
+        FitFile& file = one.fit.fitted->file();
+        file.program = LRVB_VERSION;
+        file.data.na = all.data.na();
+        if (!file.converged()) file.warnings.insert(file.warnings.begin(), file.outcome.message);
+    }
+    return show_range(range, outputs, settings.flag("quiet"));
+}
+
+int fit_kind(const Kind& kind, const Settings& settings) {
+    if (const std::optional<OptionInfo> option = range_option(kind, settings)) {
+        return fit_all(kind, *option, settings);
+    }
+    const std::string output = settings.text("output");
+    require_other_file(output, files_read(kind, settings));
+    const TableOutput table = table_output(kind, settings);
+    const FitRequest request = request_of(settings);
     const CheckWish wish = wish_of(settings);
-    const CheckedFit fit = [&] {
-        // Before there is a fit that could be kept, Ctrl-C ends the program: also where it waits for a pipe.
-        std::optional<Interruption> interruption;
-        ProgressLine line(request.options.tolerance, settings.flag("quiet"));
-        request.on_rows = [&](Index rows) {
-            line.set_rows(rows);
-            if (!interruption) interruption.emplace();
-        };
-        request.options.progress = [&](const Progress& progress) {
-            if (!interruption) interruption.emplace();
-            line.show(progress);
-            return !Interruption::asked_for();
-        };
-        return fit_and_check(kind, request, wish);
-    }();
+    const CheckedFit fit = with_progress(request, settings,
+                                         [&](const FitRequest& whole) { return fit_and_check(kind, whole, wish); });
     FitFile& file = fit.fitted->file();
     file.program = LRVB_VERSION;
     file.data.na = request.data.na();

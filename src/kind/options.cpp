@@ -69,6 +69,12 @@ OptionInfo OptionInfo::whole(std::string name, double least, double most, std::s
     return option;
 }
 
+OptionInfo OptionInfo::whole_range(std::string name, double least, double most, std::string help) {
+    OptionInfo option = whole(std::move(name), least, most, std::move(help));
+    option.type = Type::range;
+    return option;
+}
+
 OptionInfo OptionInfo::number(std::string name, double least, double most, std::string range, std::string help) {
     OptionInfo option{std::move(name), std::move(help), Type::number};
     option.least = least;
@@ -80,6 +86,11 @@ OptionInfo OptionInfo::number(std::string name, double least, double most, std::
 std::string OptionInfo::key() const {
     const std::size_t comma = name.rfind(',');
     std::string result = comma == std::string::npos ? name : name.substr(comma + 1);
+    return result.substr(std::min(result.find_first_not_of('-'), result.size()));
+}
+
+std::string OptionInfo::short_key() const {
+    const std::string result = name.substr(0, name.find(','));
     return result.substr(std::min(result.find_first_not_of('-'), result.size()));
 }
 
@@ -157,6 +168,23 @@ void Settings::add(const std::string& key, const std::string& value) {
 
 Index Settings::whole(const std::string& key, Index otherwise) const {
     return parsed(key, text(key), otherwise);
+}
+
+std::pair<Index, Index> Settings::range(const std::string& key) const {
+    const std::string all = text(key);
+    const std::size_t colon = all.find(':');
+    if (colon == std::string::npos) return {whole(key, 0), whole(key, 0)};
+    const std::string first = all.substr(0, colon);
+    const std::string last = all.substr(colon + 1);
+    if (first.empty() || last.empty()) {
+        throw UsageError(
+            fmt::format("{}: '{}' is no range: give its first and its last number, as in 1:8", option_of(key), all));
+    }
+    const std::pair<Index, Index> result{parsed(key, first, Index{0}), parsed(key, last, Index{0})};
+    if (result.first > result.second) {
+        throw UsageError(fmt::format("{}: the range {} goes down: write {}:{}", option_of(key), all, last, first));
+    }
+    return result;
 }
 
 std::uint64_t Settings::seed(std::uint64_t otherwise) const {

@@ -170,5 +170,50 @@ TEST_F(Fits, CheckOfTheModelRefusesWhatIsOfTheApproximation) {
     EXPECT_EQ(files(), std::set<std::string>{"fit.json"});
 }
 
+TEST_F(Fits, ARangeIsFittedComparedAndWritten) {
+    const Result table = lrvb("fit mixture $DATA/old_faithful.csv -k 1:3 -o fit_{k}.json");
+    ASSERT_EQ(table.code, 0) << table.err;
+    EXPECT_EQ(files(), (std::set<std::string>{"fit_1.json", "fit_2.json", "fit_3.json"}));
+    EXPECT_NE(table.out.find("3 fits of 272 rows"), std::string::npos) << table.out;
+    EXPECT_NE(table.out.find("predicts best"), std::string::npos) << table.out;
+    EXPECT_NE(table.out.find("log K! added"), std::string::npos) << table.out;
+    // As 'lrvb compare' has it of the files.
+    const json compared = lrvb("compare fit_1.json fit_2.json fit_3.json --format json").json();
+    for (const json& one : compared.at("fits")) {
+        char elpd[32];
+        std::snprintf(elpd, sizeof elpd, "%.2f", one.at("elpd_loo").get<double>());
+        EXPECT_NE(table.out.find(elpd), std::string::npos) << elpd << "\n" << table.out;
+    }
+    ASSERT_EQ(lrvb("fit mixture $DATA/old_faithful.csv -k 1:2 --quiet -o best.json").out, "");
+    EXPECT_EQ(json::parse(read_text(work() / "best.json")).at("model").at("components"), 2);
+}
+
+TEST_F(Fits, ARangeReadsAPipeOnce) {
+    const Result result = shell("cat $DATA/old_faithful.csv | lrvb fit mixture - -k 1:3 --check never");
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_NE(result.out.find("3 fits of 272 rows"), std::string::npos) << result.out;
+}
+
+TEST_F(Fits, ARangeThatIsNoneIsRefusedInASentence) {
+    for (const char* range : {"8:1", "0:3", "1:", ":3", "1:x", "1:1000"}) {
+        const Result result = lrvb(std::string("fit mixture $DATA/old_faithful.csv -k ") + range + " -o fit.json");
+        EXPECT_EQ(result.code, 2) << range;
+        EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+        EXPECT_TRUE(files().empty());
+    }
+}
+
+TEST_F(Fits, ARangeThatIsInterruptedKeepsTheFilesThatWereThere) {
+    fit("mixture $DATA/mixture3.csv -k 3 -o fit.json");
+    const std::string before = read_text(work() / "fit.json");
+    const Result result = shell(
+        "timeout --foreground --preserve-status -s INT -k 20 1 lrvb fit mixture $DATA/mixture3.csv -k 2:3 "
+        "--restarts 1000000 --quiet -o fit.json");
+    EXPECT_EQ(result.code, 130);
+    EXPECT_NE(result.err.find("nothing was written"), std::string::npos) << result.err;
+    EXPECT_EQ(read_text(work() / "fit.json"), before);
+    EXPECT_EQ(files(), std::set<std::string>{"fit.json"});
+}
+
 }  // namespace
 }  // namespace lrvb::testing

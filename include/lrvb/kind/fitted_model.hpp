@@ -126,6 +126,9 @@ class LRVB_EXPORT FittedModel {
     FittedModel(FitFile file, std::vector<Index> file_rows, int threads)
         : file_(std::move(file)), file_rows_(std::move(file_rows)), threads_(threads) {}
 
+    /// Empty where no row was left out.
+    const std::vector<Index>& file_rows() const { return file_rows_; }
+
     /// Once the model is there: the optimum of a fit.
     void set_optimum(Optimum optimum) { optimum_ = std::move(optimum); }
     /// The same, as the file has it.

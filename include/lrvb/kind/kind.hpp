@@ -144,6 +144,9 @@ struct FitRequest {
     int threads = 1;
     /// Told how many rows there are, once they were read.
     std::function<void(Index)> on_rows = {};
+    /// A fit of this kind of the same data, with another number where the settings can have a range: its data need not
+    /// be read again, and it may be one more start, beside all others.
+    const FittedModel* previous = nullptr;
 };
 
 class LRVB_EXPORT Kind {

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 /// What a kind of model can be told when it is fitted: options that are declared once, and read by the program's
@@ -22,6 +23,7 @@ struct LRVB_EXPORT OptionInfo {
         output,  ///< a file that is written
         flag,    ///< there or not
         whole,   ///< a whole number from `least` to `most`
+        range,   ///< such a number, or a range of them, as in 1:8: one fit each
         number,  ///< a number from `least` to `most`
         seed,    ///< a whole number from 0
         choice,  ///< one of `choices`
@@ -46,6 +48,7 @@ struct LRVB_EXPORT OptionInfo {
     static OptionInfo flag(std::string name, std::string help);
     static OptionInfo choice(std::string name, std::vector<std::string> choices, std::string help);
     static OptionInfo whole(std::string name, double least, double most, std::string help);
+    static OptionInfo whole_range(std::string name, double least, double most, std::string help);
     static OptionInfo number(std::string name, double least, double most, std::string range, std::string help);
 
     OptionInfo& require() {
@@ -55,6 +58,8 @@ struct LRVB_EXPORT OptionInfo {
 
     /// Without dashes, the long one of two: "prior-alpha", "components".
     std::string key() const;
+    /// Without dashes, the short one of two: "k"; the long one where there is no other.
+    std::string short_key() const;
 };
 
 /// The options of one request, by key. Every refusal is a UsageError that names the option as the user wrote it.
@@ -78,6 +83,8 @@ class LRVB_EXPORT Settings {
     std::vector<std::string> texts(const std::string& key) const;
     void add(const std::string& key, const std::string& value);
     Index whole(const std::string& key, Index otherwise) const;
+    /// The first and the last of a range, "1:8"; of a number, that number twice.
+    std::pair<Index, Index> range(const std::string& key) const;
     std::uint64_t seed(std::uint64_t otherwise = 1) const;
     /// "a,b" is a and b; a comma within brackets, as in mu[1,2], separates nothing.
     std::vector<std::string> list(const std::string& key) const;

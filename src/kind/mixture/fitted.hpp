@@ -15,6 +15,11 @@ class FittedMixture final : public FittedModel {
     /// From a file.
     FittedMixture(FitFile file, DataRows data, int threads);
 
+    /// The rows again, for another fit of them.
+    DataRows data() const { return {source_, file().data, file_rows(), summary_}; }
+    /// The optimum, as a start of a mixture with one component more.
+    MixtureBefore before() const { return {record_->shape(), optimum().state}; }
+
     const Model& model() const override { return *model_; }
     Functionals statistics() const override;
     Posterior refit(const RefitChange& change) const override;

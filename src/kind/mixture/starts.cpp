@@ -249,13 +249,17 @@ Matrix moved_responsibilities(const Move& move, const Matrix& rows, const Vector
         }
         return result;
     }
-    const Vector coordinate = split_coordinate(rows, result.col(move.split), move.way == Way::into_shell);
+    split_in_two(rows, move.split, move.removed, move.way == Way::into_shell, result);
+    return result;
+}
+
+void split_in_two(const Matrix& rows, Index split, Index into, bool into_shells, Matrix& responsibilities) {
+    const Vector coordinate = split_coordinate(rows, responsibilities.col(split), into_shells);
     for (Index n = 0; n < rows.rows(); ++n) {
         const double share = 1.0 / (1.0 + std::exp(-kSplitSharpness * coordinate[n]));
-        result(n, move.removed) = share * result(n, move.split);
-        result(n, move.split) *= 1.0 - share;
+        responsibilities(n, into) = share * responsibilities(n, split);
+        responsibilities(n, split) *= 1.0 - share;
     }
-    return result;
 }
 
 }  // namespace lrvb::detail

@@ -50,6 +50,9 @@ std::vector<Move> draw_moves(Index components, std::size_t count, Random& random
 Matrix moved_responsibilities(const Move& move, const Matrix& rows, const Vector& weights, const Matrix& scores,
                               Random& random);
 
+/// Moves about half of column `split` to column `into`: along the component's longest axis, or into a core and a shell.
+void split_in_two(const Matrix& rows, Index split, Index into, bool into_shells, Matrix& responsibilities);
+
 /// exp(score / temperature), normalised row by row.
 Matrix tempered_responsibilities(const Matrix& scores, double temperature);
 

@@ -3,6 +3,7 @@
 #include <lrvb/export.hpp>
 #include <lrvb/fit/fit.hpp>
 #include <lrvb/kind/mixture/model.hpp>
+#include <lrvb/kind/mixture/prediction.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -35,6 +36,12 @@ struct MixtureFixed {
     std::optional<std::vector<Matrix>> precisions;  // one a component; diagonal where covariances are
 };
 
+/// An optimum of the same rows with one component fewer.
+struct MixtureBefore {
+    MixtureShape shape;
+    State state;
+};
+
 struct MixtureFitOptions {
     /// Largest step, in posterior sds, of the converged last fit, on all rows.
     double tolerance = 1e-8;
@@ -48,6 +55,8 @@ struct MixtureFitOptions {
     /// Called after every iteration from the first start on; returning false cancels.
     std::function<bool(const Progress&)> progress;
     MixtureFixed fixed;
+    /// Its components, split in two, one after the other, are more starts of the tournament: they take nobody's place.
+    std::optional<MixtureBefore> before = {};
     /// Rows of the sample that places are compared on; data no larger than twice that are compared on themselves. The
     /// places are sought on 2,048 of the rows, or on all where there are fewer than twice as many.
     Index sample_rows = 8192;
