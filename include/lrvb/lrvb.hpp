@@ -41,6 +41,7 @@
 #include <lrvb/query/compare.hpp>
 #include <lrvb/query/influence.hpp>
 #include <lrvb/query/loo.hpp>
+#include <lrvb/query/model_check.hpp>
 #include <lrvb/query/robust.hpp>
 #include <lrvb/query/sensitivity.hpp>
 #include <lrvb/response/covariance.hpp>

@@ -119,6 +119,10 @@ double central_quantile(double level) {
     return std::numbers::sqrt2 * boost::math::erf_inv(level);
 }
 
+double normal_quantile(double probability) {
+    return -std::numbers::sqrt2 * boost::math::erfc_inv(2.0 * probability);
+}
+
 double softplus(double x) {
     return x > 0.0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
 }

@@ -36,6 +36,9 @@ double inverse_log_minus_digamma(double gap);
 /// √2 erf⁻¹(level), odd in it: the z with P(|Z| ≤ z) = level for a standard normal Z.
 double central_quantile(double level);
 
+/// The z with P(Z ≤ z) = probability for a standard normal Z.
+double normal_quantile(double probability);
+
 /// log(1 + exp(x)) without overflow.
 double softplus(double x);
 

@@ -85,6 +85,7 @@ Document variables_of(const Gathered& gathered) {
         json["panel"] = meaning.panel.empty() ? meaning.group : meaning.panel;
         json["mean"] = row.mean;
         json["sd"] = row.sd;
+        if (!gathered.robust.empty()) json["sd_robust"] = gathered.robust[v].sd_robust;
         json["mean_field_sd"] = row.mean_field_sd;
         json["lower"] = row.lower;
         json["upper"] = row.upper;
@@ -227,6 +228,21 @@ Document rows_of(const Gathered& gathered) {
 
 }  // namespace
 
+void gather_fit(const FittedModel& fitted, Gathered& gathered) {
+    std::vector<std::string> names;
+    for (const Index v : gathered.selection.variables) {
+        names.push_back(gathered.fit.posterior.variables[static_cast<std::size_t>(v)].name);
+    }
+    if (!names.empty()) gathered.robust = robust_sds(fitted, names);
+    if (!is_quick_model_check(fitted)) return;
+    try {
+        ModelCheckOptions options;
+        options.exact.threads = fitted.threads();
+        gathered.model_check = check_model_fit(fitted, options);
+    } catch (const std::runtime_error&) {  // a kind that draws no rows, or weights that are no whole numbers
+    }
+}
+
 Document contents_of(const Gathered& gathered) {
     const FitFile& fit = gathered.fit;
     const bool has_response = fit.posterior.has_response();
@@ -248,6 +264,8 @@ Document contents_of(const Gathered& gathered) {
     json["warnings"] = fit.warnings;
     json["other_optima"] = other_optima_document(fit.other_optima, fit.posterior, gathered.selection.variables);
     json["check"] = gathered.check ? gathered.check->document({}) : Document();
+    json["model_check"] = gathered.model_check ? gathered.model_check->document() : Document();
+    json["robust"] = gathered.robust.empty() ? Document() : Document{{"warnings", robust_warnings(gathered.robust)}};
     json["level"] = kLevel;
     json["response"] = has_response;
     json["variables"] = variables_of(gathered);
@@ -271,8 +289,8 @@ Document contents_of(const Gathered& gathered) {
 namespace lrvb {
 
 std::string report_page(const FitFile& fit, const FittedModel* fitted, const ReportOptions& options) {
-    report::Gathered gathered{
-        fit, options.fit_name, options.data_name, options.title, options.program, {}, {}, {}, {}, {}, {}};
+    report::Gathered gathered{fit, options.fit_name, options.data_name, options.title, options.program, {}, {}, {}, {},
+                              {}};
     gathered.priors = prior_numbers(fit);
     gathered.selection = report::select(fit, gathered.priors);
     gathered.check = options.check ? options.check : fit.check;
@@ -283,6 +301,7 @@ std::string report_page(const FitFile& fit, const FittedModel* fitted, const Rep
             gathered.rows->labels = report::labels_of(*options.labels, gathered.rows->file_rows);
             gathered.label = options.labels->columns.front().name;
         }
+        if (gathered.rows) report::gather_fit(*fitted, gathered);
     }
     const Document contents = report::contents_of(gathered);
     return report::page(*contents.find("title")->text(), contents);

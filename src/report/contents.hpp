@@ -5,6 +5,8 @@
 
 #include <lrvb/base/document.hpp>
 #include <lrvb/kind/kind.hpp>
+#include <lrvb/query/model_check.hpp>
+#include <lrvb/query/robust.hpp>
 
 #include <optional>
 #include <string>
@@ -24,8 +26,15 @@ struct Gathered {
     std::optional<CheckResult> check;
     Document picture;  // of the data, by the model's kind
     std::optional<AskedRows> rows;
-    std::string label;  // the column that names the rows
+    std::string label = {};  // the column that names the rows
+    /// Whether the model fits: of all variables of the selection what the rows say of their sds, and data drawn from
+    /// the model. Nothing where there are no rows, or they take long.
+    std::vector<RobustSd> robust = {};
+    std::optional<ModelCheck> model_check = {};
 };
+
+/// Asks a fit with rows whether its model fits.
+void gather_fit(const FittedModel& fitted, Gathered& gathered);
 
 Document contents_of(const Gathered& gathered);
 

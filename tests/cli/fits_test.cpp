@@ -3,6 +3,7 @@
 #include "csv.hpp"
 #include "program.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace lrvb::testing {
@@ -124,6 +125,49 @@ TEST_F(Fits, CompareRefusesFitsThatDroppedOtherRows) {
     const Result result = lrvb("compare a.json b.json");
     EXPECT_EQ(result.code, 1);
     EXPECT_NE(result.err.find("6 and 5 rows"), std::string::npos) << result.err;
+}
+
+TEST_F(Fits, CheckOfTheModelIsTheSameInEveryFormat) {
+    fit("regression $DATA/mtcars.csv -c wt,hp --response mpg -o fit.json");
+    const json parsed = lrvb("check fit.json $DATA/mtcars.csv --model --format json").json();
+    const Csv csv = parse_csv(lrvb("check fit.json $DATA/mtcars.csv --model --format csv").out);
+    ASSERT_EQ(csv.rows.size(), 8U);  // five of the response, three of its residuals
+    for (std::size_t i = 0; i < csv.rows.size(); ++i) {
+        EXPECT_EQ(csv.number(i, "observed"), parsed["statistics"][i].at("observed").get<double>());
+        EXPECT_EQ(csv.number(i, "p"), parsed["statistics"][i].at("p").get<double>());
+    }
+    // R: summary(lm(mpg ~ wt + hp)) has 0.8268 and 2.593.
+    EXPECT_NEAR(parsed.at("response").at("r2").get<double>(), 0.8268, 1e-3);
+    EXPECT_NEAR(parsed.at("response").at("residual_sd").get<double>(), 2.593, 0.01);
+    EXPECT_EQ(parsed["response"].at("points").at("row").size(), 32U);
+    const Result table = lrvb("check fit.json $DATA/mtcars.csv --model");
+    EXPECT_NE(table.out.find("R2 0.827 (classical"), std::string::npos) << table.out;
+    EXPECT_EQ(lrvb("check fit.json $DATA/mtcars.csv --model --threads 1").out, table.out);
+    EXPECT_NE(lrvb("check fit.json $DATA/mtcars.csv --model --seed 2").out, table.out);
+}
+
+TEST_F(Fits, CheckFindsTheDataThatTheFitNames) {
+    const std::string data = LRVB_DATA_DIR "/old_faithful.csv";
+    fit("mixture " + data + " -k 2 -o fit.json");
+    for (const char* options : {"--model", ""}) {
+        EXPECT_EQ(lrvb(std::string("check fit.json ") + options).out,
+                  lrvb("check fit.json " + data + " " + options).out);
+    }
+    ASSERT_EQ(shell("lrvb fit mixture - -k 2 --quiet -o piped.json < " + data).code, 0);
+    const Result piped = lrvb("check piped.json --model");
+    EXPECT_EQ(piped.code, 1);
+    EXPECT_NE(piped.err.find("'standard input', are no file here: give them as DATA"), std::string::npos) << piped.err;
+}
+
+TEST_F(Fits, CheckOfTheModelRefusesWhatIsOfTheApproximation) {
+    fit("mixture $DATA/old_faithful.csv -k 2 -o fit.json");
+    for (const char* options : {"--correct -o other.json", "--save-draws draws.csv", "--variables mu"}) {
+        const Result result = lrvb(std::string("check fit.json $DATA/old_faithful.csv --model ") + options);
+        EXPECT_EQ(result.code, 2) << options;
+        EXPECT_NE(result.err.find("leave out --model"), std::string::npos) << result.err;
+    }
+    EXPECT_EQ(lrvb("check fit.json $DATA/old_faithful.csv --replicates 100").code, 2);
+    EXPECT_EQ(files(), std::set<std::string>{"fit.json"});
 }
 
 }  // namespace

@@ -224,6 +224,27 @@ class Report : public ProgramTest {
     }
 };
 
+TEST_F(Report, SaysOfTheModelWhatTheCheckOfItSays) {
+    for (const auto& [arguments, data] :
+         {std::pair<std::string, std::string>("mixture $DATA/old_faithful.csv -k 2", "$DATA/old_faithful.csv"),
+          std::pair<std::string, std::string>("regression $DATA/mtcars.csv -c wt --response mpg",
+                                              "$DATA/mtcars.csv")}) {
+        fit(arguments + " -o fit.json");
+        const json contents = report("fit.json " + data);
+        EXPECT_EQ(contents.at("model_check"), lrvb("check fit.json " + data + " --model --format json").json());
+        const json summary =
+            lrvb("summary fit.json " + data + " --robust --format json --variables '" + names_of(contents) + "'")
+                .json();
+        for (std::size_t v = 0; v < contents.at("variables").size(); ++v) {
+            EXPECT_EQ(contents["variables"][v].at("sd_robust"), summary["variables"][v].at("sd_robust"));
+        }
+        EXPECT_EQ(contents.at("robust").at("warnings"), summary.at("robust_warnings"));
+        // Without the rows nothing is known of it.
+        EXPECT_TRUE(report("fit.json").at("model_check").is_null());
+        EXPECT_TRUE(report("fit.json").at("robust").is_null());
+    }
+}
+
 TEST_F(Report, OfAUnivariateMixtureAgreesWithTheOtherCommands) {
     fit("mixture $DATA/old_faithful.csv -c eruptions -k 2 --prior paper -o fit.json");
     const json contents = report("fit.json $DATA/old_faithful.csv");
@@ -421,6 +442,22 @@ TEST_F(Report, OfManyRowsKeepsTheMostInfluentialAndSomeOfTheRest) {
     EXPECT_EQ(contents.at("picture").at("pairs").at("columns"), 2);
     EXPECT_EQ(total(contents.at("picture").at("pairs").at("bins").at(0).at("cells")), 5000.0);
     EXPECT_EQ(total(contents.at("picture").at("histograms").at(1).at("counts")), 5000.0);
+}
+
+TEST_F(Report, BinsAreNoWiderThanHalfOfTheNarrowestComponent) {
+    ASSERT_EQ(lrvb("simulate mixture --weights 1,1 --means 0,1 --sds 0.01,0.1 -n 400 -o rows.csv").code, 0);
+    fit("mixture rows.csv -k 2 --check never -o fit.json");
+    const json contents = report("fit.json rows.csv");
+    double narrowest = 1.0;
+    for (const json& variable : contents.at("variables")) {
+        if (variable.at("group") == "sigma") narrowest = std::min(narrowest, variable.at("mean").get<double>());
+    }
+    const json& histogram = contents.at("picture").at("histograms").at(0);
+    EXPECT_LE(histogram.at("step").get<double>(), 0.5 * narrowest * 1.01);
+    EXPECT_EQ(total(histogram.at("counts")), 400.0);
+    // The same bins as those that the model's expectations are for.
+    EXPECT_NEAR(contents.at("model_check").at("columns").at(0).at("histogram").at("step").get<double>(),
+                histogram.at("step").get<double>(), 0.1 * histogram.at("step").get<double>());
 }
 
 TEST_F(Report, ShowsAllRowsAsPointsWhereOnlySomeCanBeAsked) {

@@ -35,6 +35,24 @@ class LRVB_EXPORT SomeRows {
     virtual RowAnswers ask(const Functionals& functionals, RowChange change) const = 0;
 };
 
+/// What a kind with a response says of every row, its parameters at their posterior means.
+struct FittedResponse {
+    std::string name;
+    Vector observed;
+    Vector fitted;
+    Vector predictive_sd;  // of a new response of this row
+    Vector hat;            // d fitted / d observed
+};
+
+/// What a kind that draws all rows from one distribution says of a column: Σ_k weight_k Normal(mean_k, sd_k²), its
+/// parameters at their posterior means.
+struct ColumnMarginal {
+    std::string name;
+    Vector weights;
+    Vector means;
+    Vector sds;
+};
+
 class LRVB_EXPORT FittedModel {
   public:
     virtual ~FittedModel() = default;
@@ -71,6 +89,10 @@ class LRVB_EXPORT FittedModel {
     /// A change of the chosen variables in which an offset of the data costs no digits: of a regression, the intercept
     /// at the centre of the columns instead of that at zero. Distances are the same in both.
     virtual SparseMatrix centring(const std::vector<Index>& variables) const;
+
+    /// What a check of the model looks at beside rows drawn again (RowModel::replicate_rows); nothing by default.
+    virtual std::optional<FittedResponse> fitted_response() const { return std::nullopt; }
+    virtual std::vector<ColumnMarginal> column_marginals() const { return {}; }
 
     /// What the page draws of the data, or nothing.
     virtual Document picture() const { return {}; }

@@ -27,7 +27,9 @@
 ///     rows = (Σ_n |w_n dm/dw_n|)² / sd_robust².
 ///
 /// A ratio sd_robust/sd is far from one where it is above 1.5, or below 1/1.5, and log ratio is more than three of
-/// these standard errors, 2/√rows, from zero. (Of fits to 100 rows of the right mixture, overlapping, one in fifty is.)
+/// these standard errors, 2/√rows, from zero. How often any variable of the right model is: of 600 regressions of 32, 100
+/// and 1000 rows on two columns, never; of 400 mixtures of 200 rows, two components 3 or 5 sds apart, one column, once;
+/// of fits to 100 rows of mixtures that overlap, one in fifty.
 ///
 /// A prior that says more than the data makes the ratio small with nothing being wrong: dm/dw_n is small then.
 namespace lrvb {

@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace lrvb::detail {
 
@@ -166,8 +168,36 @@ std::vector<double> FittedMixture::read_rows(const std::vector<Index>& rows) con
     return numbers;
 }
 
+std::vector<ColumnMarginal> FittedMixture::column_marginals() const {
+    const MixtureMeans means = mixture_means(record().positions(), posterior());
+    const std::vector<std::string> names = inputs();
+    std::vector<ColumnMarginal> result;
+    for (Index p = 0; p < record().columns(); ++p) {
+        ColumnMarginal& column = result.emplace_back();
+        column.name = names[static_cast<std::size_t>(p)];
+        column.weights = means.weights;
+        column.means = means.locations.col(p);
+        column.sds.resize(record().components);
+        for (Index k = 0; k < record().components; ++k) {
+            column.sds[k] = std::sqrt(means.covariances[static_cast<std::size_t>(k)](p, p));
+        }
+    }
+    return result;
+}
+
 Document FittedMixture::picture() const {
-    return summary_ ? picture_of(*source_, file().data, *summary_) : picture_of(*source_, file().data);
+    const std::vector<ColumnMarginal> marginals = column_marginals();
+    Vector narrowest(static_cast<Index>(marginals.size()));
+    for (Index p = 0; p < narrowest.size(); ++p) {
+        const ColumnMarginal& column = marginals[static_cast<std::size_t>(p)];
+        narrowest[p] = std::numeric_limits<double>::infinity();
+        for (Index k = 0; k < column.sds.size(); ++k) {  // of components that have rows
+            const double rows = column.weights[k] * static_cast<double>(file().data.rows);
+            if (rows >= 1.0) narrowest[p] = std::min(narrowest[p], column.sds[k]);
+        }
+    }
+    return summary_ ? picture_of(*source_, file().data, *summary_, narrowest)
+                    : picture_of(*source_, file().data, narrowest);
 }
 
 std::vector<std::string> FittedMixture::warnings() const {

@@ -22,6 +22,7 @@ class FittedMixture final : public FittedModel {
     std::vector<std::string> warnings() const override;
     std::vector<std::string> leverage_header() const override;
     std::unique_ptr<SomeRows> some_rows(const std::vector<Index>& rows) const override;
+    std::vector<ColumnMarginal> column_marginals() const override;
     Document picture() const override;
 
   private:

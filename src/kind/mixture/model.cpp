@@ -5,6 +5,7 @@
 #include "kind/mixture/data.hpp"
 #include "kind/mixture/narrow.hpp"
 #include "kind/mixture/pass.hpp"
+#include "kind/mixture/replicates.hpp"
 #include "kind/mixture/rows.hpp"
 #include "linalg/positive_definite.hpp"
 
@@ -599,6 +600,19 @@ void MixtureModel::row_log_likelihoods(const Matrix& statistics, int threads, co
     const std::vector<detail::MixtureScores> scores = self.scores_at(statistics, threads);
     const Implementation::Reading reading(self);
     detail::mixture_row_log_likelihoods(*self.source, rows(), self.data.format, scores, threads, visit);
+}
+
+void MixtureModel::replicate_rows(const Matrix& statistics, std::uint64_t seed, int threads,
+                                  const ReplicateVisitor& visit) const {
+    const Implementation& self = *implementation_;
+    detail::require_size("replicate_rows", "a column of statistics", statistics.rows(), layout().size());
+    std::vector<detail::DrawnMixture> mixtures(static_cast<std::size_t>(statistics.cols()));
+    detail::in_parallel(threads, statistics.cols(), [&](Index i) {
+        mixtures[static_cast<std::size_t>(i)] =
+            detail::DrawnMixture(self.parts.point_at(Vector(statistics.col(i))), self.data.format);
+    });
+    const Implementation::Reading reading(self);
+    detail::replicate_mixture_rows(*self.source, rows(), self.data.format, mixtures, seed, threads, visit);
 }
 
 Functionals MixtureModel::in_data_units(const std::vector<std::string>& names) const {

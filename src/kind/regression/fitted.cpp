@@ -125,6 +125,11 @@ Vector FittedRegression::hat_values() const {
     return hats;
 }
 
+std::optional<FittedResponse> FittedRegression::fitted_response() const {
+    const RegressionPrediction prediction = predict(record_->coefficients, design_->columns);
+    return FittedResponse{design_->response, design_->y, prediction.mean, prediction.sd, hat_values()};
+}
+
 std::unique_ptr<FittedModel> RegressionRecord::restore(FitFile fit, const Dataset& data, int threads) const {
     FrameOptions options = columns_of(terms, fit.data.dropped > 0);
     options.columns.push_back(response);

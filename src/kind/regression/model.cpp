@@ -1,4 +1,5 @@
 #include "base/messages.hpp"
+#include "base/parallel.hpp"
 #include "base/validate.hpp"
 #include "model/rows_at_once.hpp"
 
@@ -494,6 +495,39 @@ void RegressionModel::row_log_likelihoods(const Matrix& statistics, int, const R
                 (constants[s] - 0.5 * precisions[s] * (residuals - answers.answers.col(s)).array().square()).matrix();
         }
         visit(answers);
+    }
+}
+
+void RegressionModel::replicate_rows(const Matrix& statistics, std::uint64_t seed, int threads,
+                                     const ReplicateVisitor& visit) const {
+    detail::require_size("replicate_rows", "a column of statistics", statistics.rows(), layout().size());
+    require_rows();
+    const Index count = origin_.size();
+    const Index tau = layout()[layout().variable("tau")].offset;
+    Matrix coefficients(count, statistics.cols());
+    for (Index j = 0; j < count; ++j) coefficients.row(j) = statistics.row(layout()[j].offset);
+    const Vector noise = response_scale_ * statistics.row(tau).transpose().cwiseSqrt().cwiseInverse();
+    RowReplicates rows;
+    const Index most = detail::rows_at_once(statistics.cols());
+    for (; rows.first < rows_; rows.first += most) {
+        const Index size = std::min(most, rows_ - rows.first);
+        rows.observed = design_->y.segment(rows.first, size);
+        Matrix x(size, count);
+        Vector residuals(size);
+        for (Index n = 0; n < size; ++n) {
+            const Vector row = inner_row(rows.first + n);
+            residuals[n] = inner_residual(rows.first + n, row);
+            x.row(n) = row;
+        }
+        // Counted from the observed response, as residuals are.
+        rows.expected = response_scale_ * ((x * coefficients).colwise() - residuals);
+        rows.expected.colwise() += rows.observed.col(0);
+        rows.replicated = rows.expected;
+        detail::in_parallel(threads, size, [&](Index n) {
+            Random random(seed, static_cast<std::uint64_t>(rows.first + n));
+            for (Index s = 0; s < statistics.cols(); ++s) rows.replicated(n, s) += noise[s] * random.normal();
+        });
+        visit(rows);
     }
 }
 

@@ -85,6 +85,9 @@ class LRVB_EXPORT RegressionModel final : public RowModel {
                   const RowVisitor& visit) const override;
     /// Throws std::invalid_argument where the design was not kept.
     void row_log_likelihoods(const Matrix& statistics, int threads, const RowVisitor& visit) const override;
+    /// Throws std::invalid_argument where the design was not kept.
+    void replicate_rows(const Matrix& statistics, std::uint64_t seed, int threads,
+                        const ReplicateVisitor& visit) const override;
 
     Index rows() const { return rows_; }
     bool has_intercept() const { return intercept_; }
