@@ -30,6 +30,7 @@ try {
   folder.lrvb('report', 'cars.json', 'cars.csv', '--label', 'model', '-o', 'cars.html');
   await picture('first_screen', folder.file('cars.html'), {top: 900});
   await picture('factor', folder.file('cars.html'), {selector: '#data', before: () => browser.set('#data select', 1)});
+  await picture('model', folder.file('cars.html'), {selector: '#model'});
   await picture('one_column', one, {});
   await picture('two_columns', two, {});
   await picture('two_columns_dark', two, {scheme: 'dark', selector: '#data'});

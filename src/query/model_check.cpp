@@ -301,7 +301,8 @@ ColumnCheck column_check(ColumnMarginal marginal, const std::vector<double>& sor
     result.rows = static_cast<Index>(sorted.size());
     result.quantiles =
         quantile_plot(sorted, [&](double probability) { return marginal_quantile(marginal, probability); });
-    const detail::Axis axis = detail::histogram_axis(sorted.front(), sorted.back(), sorted, result.rows, kMostBins);
+    const detail::Axis axis =
+        detail::histogram_axis(sorted.front(), sorted.back(), sorted, result.rows, kMostBins, marginal.sds.minCoeff());
     detail::Histogram histogram(axis);
     for (const double x : sorted) histogram.add(x, 1.0);
     result.start = axis.start;

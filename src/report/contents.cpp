@@ -289,8 +289,8 @@ Document contents_of(const Gathered& gathered) {
 namespace lrvb {
 
 std::string report_page(const FitFile& fit, const FittedModel* fitted, const ReportOptions& options) {
-    report::Gathered gathered{
-        fit, options.fit_name, options.data_name, options.title, options.program, {}, {}, {}, {}, {}, {}};
+    report::Gathered gathered{fit, options.fit_name, options.data_name, options.title, options.program, {}, {}, {}, {},
+                              {}};
     gathered.priors = prior_numbers(fit);
     gathered.selection = report::select(fit, gathered.priors);
     gathered.check = options.check ? options.check : fit.check;

@@ -26,7 +26,7 @@ struct Gathered {
     std::optional<CheckResult> check;
     Document picture;  // of the data, by the model's kind
     std::optional<AskedRows> rows;
-    std::string label;  // the column that names the rows
+    std::string label = {};  // the column that names the rows
     /// Whether the model fits: of all variables of the selection what the rows say of their sds, and data drawn from
     /// the model. Nothing where there are no rows, or they take long.
     std::vector<RobustSd> robust = {};

@@ -444,6 +444,22 @@ TEST_F(Report, OfManyRowsKeepsTheMostInfluentialAndSomeOfTheRest) {
     EXPECT_EQ(total(contents.at("picture").at("histograms").at(1).at("counts")), 5000.0);
 }
 
+TEST_F(Report, BinsAreNoWiderThanHalfOfTheNarrowestComponent) {
+    ASSERT_EQ(lrvb("simulate mixture --weights 1,1 --means 0,1 --sds 0.01,0.1 -n 400 -o rows.csv").code, 0);
+    fit("mixture rows.csv -k 2 --check never -o fit.json");
+    const json contents = report("fit.json rows.csv");
+    double narrowest = 1.0;
+    for (const json& variable : contents.at("variables")) {
+        if (variable.at("group") == "sigma") narrowest = std::min(narrowest, variable.at("mean").get<double>());
+    }
+    const json& histogram = contents.at("picture").at("histograms").at(0);
+    EXPECT_LE(histogram.at("step").get<double>(), 0.5 * narrowest * 1.01);
+    EXPECT_EQ(total(histogram.at("counts")), 400.0);
+    // The same bins as those that the model's expectations are for.
+    EXPECT_NEAR(contents.at("model_check").at("columns").at(0).at("histogram").at("step").get<double>(),
+                histogram.at("step").get<double>(), 0.1 * histogram.at("step").get<double>());
+}
+
 TEST_F(Report, ShowsAllRowsAsPointsWhereOnlySomeCanBeAsked) {
     ASSERT_EQ(lrvb("simulate mixture --weights 1,1,1 --means '0,0,0;9,9,9;0,9,0' --sds '1,1,1;1,1,1;1,1,1' -n 1500 "
                    "-o rows.csv")

@@ -180,7 +180,10 @@ both('whether the model fits is said apart from whether the posterior is right: 
     }));
     await visit('misfit', width);
     assert.match(await text('#verdict .headline'), /hold/);
-    assert.match(await text('#warnings'), /The model does not fit: mpg.*The rows vary more than the model says/s);
+    assert.match(await text('#warnings'), /The model does not fit: 1 of 2 statistics of the data are unusual for it/);
+    assert.match(await text('#model'), /The rows vary more than the model says/);
+    await browser.click('#warnings a');
+    assert.ok((await box('#model')).top < 200);
     assert.match(await text('#model-verdict'), /The model does not fit/);
     assert.match(await text('#response-facts'), /R² is 0\.857.*residual sd.*Of 32 rows 91 % have their mpg within the 90 % predictive band/);
     assert.equal(await marks('residuals', 'pointsMarks'), points ? 32 : 0);
@@ -194,6 +197,24 @@ both('whether the model fits is said apart from whether the posterior is right: 
     );
     assert.equal(sds[1], 1.5 * sds[0]);
   }
+});
+
+both('R² and the residuals are those of the predictions', async (width) => {
+  await visit('cars', width);
+  const fitted = folder.table('predict', 'cars.json', 'cars.csv').map(({mean}) => Number(mean));
+  const mpg = readFileSync(folder.file('cars.csv'), 'utf8')
+    .trim()
+    .split('\n')
+    .slice(1)
+    .map((line) => Number(line.split(',')[1]));
+  const mean = mpg.reduce((sum, y) => sum + y, 0) / mpg.length;
+  const squares = (numbers) => numbers.reduce((sum, x) => sum + x * x, 0);
+  const r2 = 1 - squares(mpg.map((y, n) => y - fitted[n])) / squares(mpg.map((y) => y - mean));
+  assert.ok((await text('#response-facts')).startsWith(`R² is ${r2.toFixed(3)}`), `${r2}`);
+  assert.equal(await marks('residuals', 'pointsMarks'), 32);
+  assert.equal((await texts('#statistics-table tbody tr')).length, 8);
+  const sentence = JSON.parse(folder.lrvb('check', 'cars.json', 'cars.csv', '--model', '--format', 'json')).message;
+  assert.ok((await text('#model-verdict')).toLowerCase().includes(sentence.toLowerCase()), sentence);
 });
 
 both('whether the model fits: a mixture, column by column', async (width) => {
@@ -436,6 +457,16 @@ both('a check that was not run is a command to copy, and running it gives the pa
   execFileSync('sh', ['-c', command.replaceAll('lrvb ', `'${program}' `)], {cwd: folder.path});
   await visit('report', width);
   assert.match(await text('#verdict .headline'), /hold/);
+});
+
+both('whether the model fits is a command to copy where it was not asked', async (width) => {
+  rewritten('cars', 'unasked', (contents) => ({...contents, model_check: null}));
+  await visit('unasked', width);
+  assert.equal(await text('#model code'), 'lrvb check cars.json cars.csv --model');
+  // Not for a report without rows, nor for weights.
+  rewritten('cars', 'unasked', (contents) => ({...contents, model_check: null, rows: null}));
+  await visit('unasked', width);
+  assert.equal(await text('#model'), null);
 });
 
 test('in the dark, on paper', async () => {

@@ -140,10 +140,12 @@ test('one column: everything is drawn, in words and in marks', async () => {
   const path = folder.report(OLD_FAITHFUL, 'old_faithful.csv', 'one');
   const counts = await visit(path);
   assert.deepEqual(Object.keys(counts).sort(), [
+    'column-quantiles',
     'data-density',
     'estimates-1',
     'estimates-2',
     'estimates-3',
+    'expected-rows',
     'heat-map',
     'leverage',
     'move-density',
@@ -203,12 +205,12 @@ test('the table has the numbers of the summary, sorts, and copies itself', async
       value: {writeText: async (copied) => void (window.copied = copied)},
     });
   });
-  await browser.click('[data-copy=CSV]');
+  await browser.click('#parameters [data-copy=CSV]');
   const csv = (await browser.run(() => window.copied)).trim().split('\n');
-  assert.match(csv[0], /^variable,mean,sd,lower,upper,mean_field_sd,ratio,exact_mean,exact_sd,verdict$/);
+  assert.match(csv[0], /^variable,mean,sd,sd_robust,lower,upper,mean_field_sd,ratio,exact_mean,exact_sd,verdict$/);
   assert.equal(csv.length, 7);
   assert.equal(Number(csv[1].split(',')[1]), Math.min(...summary.map(({mean}) => mean)));
-  await browser.click('[data-copy=Markdown]');
+  await browser.click('#parameters [data-copy=Markdown]');
   assert.match(await browser.run(() => window.copied), /^\| variable \| mean .*\n\| --- \| ---: /);
 });
 
@@ -474,7 +476,9 @@ test('large offsets and extreme units: fields, tables and shifts keep their digi
   }
   await browser.visit(folder.file('epoch.html'));
   const shown = await browser.run(() =>
-    [...document.querySelectorAll('#parameter-table tr[data-variable="mu[1]"] td')].slice(0, 4).map((cell) => cell.textContent),
+    ['mean', 'sd', 'lower', 'upper'].map(
+      (column) => document.querySelector(`#parameter-table tr[data-variable="mu[1]"] [data-column=${column}]`).textContent,
+    ),
   );
   assert.equal(new Set(shown).size, 4, shown.join());
   // An empty field is the row as it was.

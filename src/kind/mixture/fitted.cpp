@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -192,7 +193,18 @@ std::vector<ColumnMarginal> FittedMixture::column_marginals() const {
 }
 
 Document FittedMixture::picture() const {
-    return summary_ ? picture_of(*source_, file().data, *summary_) : picture_of(*source_, file().data);
+    const std::vector<ColumnMarginal> marginals = column_marginals();
+    Vector narrowest(static_cast<Index>(marginals.size()));
+    for (Index p = 0; p < narrowest.size(); ++p) {
+        const ColumnMarginal& column = marginals[static_cast<std::size_t>(p)];
+        narrowest[p] = std::numeric_limits<double>::infinity();
+        for (Index k = 0; k < column.sds.size(); ++k) {  // of components that have rows
+            const double rows = column.weights[k] * static_cast<double>(file().data.rows);
+            if (rows >= 1.0) narrowest[p] = std::min(narrowest[p], column.sds[k]);
+        }
+    }
+    return summary_ ? picture_of(*source_, file().data, *summary_, narrowest)
+                    : picture_of(*source_, file().data, narrowest);
 }
 
 std::vector<std::string> FittedMixture::warnings() const {

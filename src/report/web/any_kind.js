@@ -42,6 +42,11 @@ export class AnyKind {
     return panelsOf(this.contents.variables);
   }
 
+  /** Can data be drawn from the model, to see whether it fits? */
+  get drawsRows() {
+    return false;
+  }
+
   /** What is known of a row besides what moves: {name, text} pairs. */
   rowFacts() {
     return [];

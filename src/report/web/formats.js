@@ -5,7 +5,7 @@ import {exact} from './numbers.js';
 const harmlessCell = (text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 
 /** Rows of texts and numbers as CSV, the numbers so that they read back as the same. */
-export function csvText(rows) {
+function csvText(rows) {
   const field = (value) => {
     if (typeof value !== 'string') return exact(value);
     const text = harmlessCell(value);

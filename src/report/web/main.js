@@ -1,6 +1,6 @@
 import {about} from './about.js';
 import {correlations} from './correlations.js';
-import {element, section} from './dom.js';
+import {command, element, section} from './dom.js';
 import {estimates} from './estimates.js';
 import {influence} from './influence.js';
 import {kindOf, pictureOf} from './kinds.js';
@@ -10,7 +10,7 @@ import {harmless} from './names.js';
 import {optimaTable} from './optima.js';
 import {parameters} from './parameters.js';
 import {Posterior} from './posterior.js';
-import {heading} from './verdict.js';
+import {heading, modelCommand} from './verdict.js';
 
 const contents = harmless(JSON.parse(document.getElementById('contents').textContent));
 const posterior = new Posterior(contents);
@@ -40,11 +40,19 @@ function moveRow(n) {
   move.focusRow();
 }
 
+const MODEL = 'Does the model fit?';
+const modelOffer = () => [
+  note('Data drawn from the model, and residuals or quantiles, say. For this fit they were not asked, since that takes a while:'),
+  command(modelCommand(contents)),
+];
+
 /** The answer, what it was seen in, and then all that one may ask about it. */
 const SECTIONS = [
   ['estimates', 'The estimates', () => estimates(contents, kind)],
   ['data', kind.dataTitle, () => pictureOf(kind, {prefix: 'data'})?.element ?? note(contents.response ? withoutData : withoutRows)],
-  contents.model_check && ['model', 'Does the model fit?', () => modelCheck(contents, posterior)],
+  contents.model_check
+    ? ['model', MODEL, () => modelCheck(contents, posterior)]
+    : kind.drawsRows && posterior.rows && modelCommand(contents) && ['model', MODEL, modelOffer],
   contents.other_optima.length > 0 && ['optima', 'Other optima', () => optimaTable(contents)],
   ['parameters', 'The parameters', () => parameters(contents)],
   contents.response &&

@@ -7,7 +7,7 @@ export function paged(things, size, titleOf, figuresOf) {
 }
 
 /** Things by a key, in the order of the keys' first ones: pairs of a key and its things. */
-function groupsBy(things, keyOf) {
+export function groupsBy(things, keyOf) {
   const groups = new Map();
   for (const thing of things) {
     const key = keyOf(thing);

@@ -1,5 +1,6 @@
 import {shortened} from './names.js';
 import {decode, grouped, plural} from './numbers.js';
+import {groupsBy} from './pages.js';
 
 /**
  * The posterior of the report, and how it moves.
@@ -141,13 +142,7 @@ export class Posterior {
 
 /** Variables by the group they are of, in the order of the groups' first ones: pairs of a group and its positions. */
 export function groupsOf(variables, chosen = variables.map((_, v) => v)) {
-  const groups = new Map();
-  for (const v of chosen) {
-    const {group} = variables[v];
-    if (!groups.has(group)) groups.set(group, []);
-    groups.get(group).push(v);
-  }
-  return [...groups];
+  return groupsBy(chosen, (v) => variables[v].group);
 }
 
 /** Nothing changed: the numbers of the prior by position, and the rows with how often they count and where they lie. */

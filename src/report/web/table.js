@@ -99,7 +99,10 @@ export function parameterTable(contents) {
   );
 }
 
+const ROBUST = 'What the sd would be if the model were wrong but the rows independent';
+
 function columnsOf({variables, level, response}) {
+  const isRobust = variables.some(({sd_robust: sd}) => typeof sd === 'number');
   const tail = (100 * (1 - level)) / 2;
   const quantile = (share) => `q${Number(share.toFixed(4))}`;
   const number = (id, label, title, value, text = (v) => rounded(value(v), v.sd ?? v.mean_field_sd)) => ({
@@ -117,6 +120,7 @@ function columnsOf({variables, level, response}) {
   if (response) {
     columns.push(
       number('sd', 'sd', 'Posterior sd', (v) => v.sd),
+      ...(isRobust ? [number('sd_robust', 'robust sd', ROBUST, (v) => v.sd_robust ?? null)] : []),
       number('lower', quantile(tail), 'Lower end of the interval', (v) => v.lower),
       number('upper', quantile(100 - tail), 'Upper end of the interval', (v) => v.upper),
     );
@@ -128,11 +132,6 @@ function columnsOf({variables, level, response}) {
       number('ratio', 'sd / MFVB', 'How many times the sd is what mean field says', ratio, (v) =>
         ratio(v) === null ? 'fixed' : fixed(ratio(v), 2),
       ),
-    );
-  }
-  if (variables.some((v) => typeof v.sd_robust === 'number')) {
-    columns.push(
-      number('sd_robust', 'robust sd', 'Sd if the model were wrong but the rows independent', (v) => v.sd_robust ?? null),
     );
   }
   if (variables.some(({verdict}) => verdict)) {

@@ -6,12 +6,9 @@ import {optimaHeadline} from './optima.js';
 /** The top of the page: what was fitted, to what, and in one line whether it can be trusted. What that rests on is folded away. */
 export function heading(contents, kind) {
   const verdict = verdictOf(contents);
-  // Whether the posterior is right, the card says; whether the model is, the warnings.
-  const misfit = contents.model_check && !contents.model_check.fits ? [contents.model_check.message] : [];
   const warnings = [
-    ...misfit,
-    ...(contents.robust?.warnings ?? []),
-    ...contents.warnings.filter((warning) => warning !== contents.outcome.message), // which is said already
+    ...misfitOf(contents),
+    ...contents.warnings.filter((warning) => warning !== contents.outcome.message).map(sentence), // which is said already
   ];
   return [
     element(
@@ -52,8 +49,18 @@ const listOf = (warnings) =>
   element(
     'ul',
     {},
-    warnings.map((warning) => element('li', {}, sentence(warning))),
+    warnings.map((warning) => element('li', {}, warning)),
   );
+
+/** Whether the posterior is right, the verdict says; whether the model is, a line of its own that leads to the section that shows it. */
+function misfitOf({model_check: found, robust}) {
+  const vary = robust?.warnings ?? [];
+  if (!found) return vary.map(sentence);
+  const unusual = found.statistics.filter((one) => one.unusual).length;
+  const see = element('a', {href: '#model'}, 'See where.');
+  if (!found.fits) return [[`The model does not fit: ${unusual} of ${plural(found.statistics.length, 'statistic')} of the data are unusual for it. `, see]];
+  return vary.length > 0 ? [['The rows vary otherwise than the model says. ', see]] : [];
+}
 
 const SIGNS = {good: '✓', plain: '?', careful: '!', bad: '✕'};
 
@@ -68,10 +75,22 @@ function sourceOf(data) {
   return source;
 }
 
+/** The files of a fit and its data, as words of a command; null where they came through a pipe. */
+function filesOf({paths}) {
+  if (!paths?.fit || !paths.data || paths.fit === '-' || paths.data === '-') return null;
+  return `${shellQuoted(paths.fit)} ${shellQuoted(paths.data)}`;
+}
+
+/** The command that asks whether the model fits. */
+export function modelCommand(contents) {
+  const files = filesOf(contents);
+  return files && `lrvb check ${files} --model`;
+}
+
 /** The command that compares a fit with the exact posterior, and shows what came of it in a page like this one. */
-export function checkCommand({paths, correction}, options = '') {
-  if (!paths?.fit || !paths.data || paths.fit === '-' || paths.data === '-' || correction) return null;
-  const files = `${shellQuoted(paths.fit)} ${shellQuoted(paths.data)}`;
+function checkCommand(contents, options = '') {
+  const files = filesOf(contents);
+  if (!files || contents.correction) return null;
   return `lrvb check ${files}${options} --format json > check.json && lrvb report ${files} --check check.json`;
 }
 

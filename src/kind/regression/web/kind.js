@@ -35,6 +35,10 @@ export class RegressionKind extends AnyKind {
     return origin === 'auto' ? 'automatic, by the spread of the data' : super.priorWords(origin);
   }
 
+  get drawsRows() {
+    return this.contents.data.weights === null;
+  }
+
   get dataTitle() {
     return 'The data and the fit';
   }

@@ -204,7 +204,7 @@ export class RegressionPicture {
     const rows = hidden ? [] : this.marks.tuples(change, selected, 0, 0, (n, input) => this.placeOf(n, this.means, input(0)));
     // The axes stand still while a row is dragged.
     const still = posterior.rows.row.map((_, n) => this.placeOf(n, posterior.means, posterior.value(n, 0)));
-    const drawn = counts ? cellsOf(counts) : [];
+    const drawn = counts ? cellsOf(counts).map((cell) => (term?.levels ? within(cell) : cell)) : [];
     const ups = [...still.map(([, y]) => y), ...drawn.flatMap(({y, y2}) => [y, y2])];
     const shown = {cells: drawn, rows, ...(term?.levels ? this.groups() : this.lines(still, drawn))};
     const reach = [
@@ -267,3 +267,6 @@ export class RegressionPicture {
     };
   }
 }
+
+/** A cell of a level with room about it. */
+const within = (cell) => ({...cell, x: cell.x + 0.15, x2: cell.x2 - 0.15});
