@@ -79,9 +79,10 @@ TEST_F(RegressionColumns, ADecisionIsKeptInTheFileAndInPredictions) {
         void row(Index, const Vector& numbers) override { means.push_back(numbers[0]); }
         std::vector<double> means;
     } with_quotes, without_quotes;
-    file.model->predict(file, directory_.write("new.csv", "x,cyl,subject\n1,\"5\",\"309\"\n2,\"4\",\"308\"\n"), false,
-                        with_quotes);
-    file.model->predict(file, directory_.write("new.csv", "x,cyl,subject\n1,5,309\n2,4,308\n"), false, without_quotes);
+    file.model->predict(file, directory_.write("new.csv", "x,cyl,subject\n1,\"5\",\"309\"\n2,\"4\",\"308\"\n"),
+                        PredictOptions(), with_quotes);
+    file.model->predict(file, directory_.write("new.csv", "x,cyl,subject\n1,5,309\n2,4,308\n"), PredictOptions(),
+                        without_quotes);
     EXPECT_EQ(with_quotes.means, without_quotes.means);
     EXPECT_EQ(with_quotes.means.size(), 2U);
 }

@@ -135,8 +135,8 @@ int fit_kind(const Kind& kind, const Settings& settings) {
     const TableOutput table = table_output(kind, settings);
     const FitRequest request = request_of(settings);
     const CheckWish wish = wish_of(settings);
-    const CheckedFit fit = with_progress(request, settings,
-                                         [&](const FitRequest& whole) { return fit_and_check(kind, whole, wish); });
+    const CheckedFit fit =
+        with_progress(request, settings, [&](const FitRequest& whole) { return fit_and_check(kind, whole, wish); });
     FitFile& file = fit.fitted->file();
     file.program = LRVB_VERSION;
     file.data.na = request.data.na();

@@ -130,11 +130,9 @@ std::unique_ptr<FittedModel> MixtureKind::fit(const FitRequest& request) const {
     const Settings& settings = request.settings;
     const std::vector<std::string> parts = fixed_parts(settings);
     const auto* previous = dynamic_cast<const FittedMixture*>(request.previous);
-    DataRows data =
-        previous != nullptr
-            ? previous->data()
-            : request.data.rows(
-                  {settings.list("columns"), settings.text("weights"), settings.flag("drop-missing"), false, true});
+    DataRows data = previous != nullptr ? previous->data()
+                                        : request.data.rows({settings.list("columns"), settings.text("weights"),
+                                                             settings.flag("drop-missing"), false, true});
     const auto columns = static_cast<Index>(data.record.columns.size());
     if (request.on_rows) request.on_rows(data.record.rows);
     auto record = std::make_shared<MixtureRecord>();
