@@ -436,7 +436,7 @@ test('what is trusted of any kind is close to refits, and what is not says why',
   const dropped = posterior.rows.row.map((_, n) => few.doubt(n, {times: 0, values: [posterior.value(n, 0)]}));
   assert.ok(dropped.every((reason) => /^is 13 % of the data, more than 10 %$|^alone moves rate\[1\] by 0/.test(reason)));
   assert.equal(new Set(dropped.map((reason) => reason.slice(0, 2))).size, 2, dropped.join());
-  assert.match(few.doubt(3, {times: 1, values: [posterior.value(3, 0) + 0.5]}), /^has its exposure moved by \d+ % of how far/);
+  assert.match(few.doubt(3, {times: 1, values: [posterior.value(3, 0) + 0.5]}), /^has its exposure moved by \d+ % of the range/);
   assert.equal(few.doubt(3, {times: 1, values: [posterior.value(3, 0) + 0.04]}), null);
   const change = noChange();
   change.priors.set(0, 3 * SHAPE);

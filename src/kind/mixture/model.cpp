@@ -90,7 +90,7 @@ class MixtureModel::Implementation {
         MixturePrior result = MixturePrior::standardised(data.format.centre, scale, covariance());
         for (Index p = 0; p < data.format.columns; ++p) {
             // A value that was computed in two ways (1.2 and 3 × 0.4) differs in its last digits.
-            constexpr double kLastDigits = 8.0 * std::numeric_limits<double>::epsilon();
+            constexpr double kLastDigits = 4.0 * std::numeric_limits<double>::epsilon();
             const double largest = data.sample.col(p).cwiseAbs().maxCoeff();
             const double offset = std::abs(data.format.centre[p] * data.format.inverse_scale[p]);
             const double share = detail::narrow_share(data.sample.col(p), data.sample_weights, data.total_weight,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 namespace lrvb::detail {
@@ -15,6 +16,7 @@ constexpr double kAsDense = 0.7;          // of the densest window
 constexpr double kWidest = 0.9;           // of all rows, the largest window
 constexpr double kNarrower = 33.0;        // times, in variance
 constexpr double kDenser = 2.0;           // times, than the peak of a normal
+constexpr double kFewerByRounding = 0.8;  // values
 constexpr double kWeightRounding = 1e-9;  // so that weights that are all 1.1 say what those that are all 1 do
 
 // Different values in ascending order, with the weight of each.
@@ -87,7 +89,12 @@ Window densest(const Places& places, const std::vector<double>& by_chance, doubl
 }  // namespace
 
 double narrow_share(const Vector& values, const Vector& weights, double rows, double rounding) {
-    const Places places = places_of(values, weights, rounding);
+    Places places = places_of(values, weights, 0.0);
+    // Values a few units of the last place apart are equal where many are so, and close by chance where few are.
+    Places rounded = places_of(values, weights, rounding);
+    if (static_cast<double>(rounded.size()) < kFewerByRounding * static_cast<double>(places.size())) {
+        places = std::move(rounded);
+    }
     if (places.size() < 3 || !(places.total >= 2.0 * kFewest)) return 1.0;
     const auto count = static_cast<double>(places.size());
     std::vector<double> by_chance(places.size(), 1.0);
