@@ -21,8 +21,8 @@ namespace lrvb::detail {
 /// Some windows are dense by chance: where a sum of g gaps is the least of those of m values, it is smaller than its
 /// mean by the factor r with P(Gamma(g) < r g) = g/(2m), and t counts r times. Equal values stand for one place with
 /// their number as weight, since there is no telling how close together they are: its width is the gap to its nearest
-/// neighbour. Values that are no further apart than `rounding` are equal too, where a fifth of
-/// them are. So half of all rows at zero say nothing, and
+/// neighbour. Values that are no further apart than `rounding` are equal too, where a
+/// tenth of them are. So half of all rows at zero say nothing, and
 /// integers what they can.
 ///
 /// The last bound keeps numbers apart: n equal rows under a smaller rate would have a mean whose posterior sd is below
