@@ -79,6 +79,8 @@ TEST(Columns, LastOnesAreTakenOutOfTheOthers) {
     EXPECT_EQ(detail::select_columns("file", kNames, {}, true, {"1"}), (Places{1, 2, 3, 4, 0}));
     EXPECT_EQ(message_of<std::invalid_argument>([] { detail::select_columns("file", kNames, {"b"}, true, {"2"}); }),
               "file: no column is left besides 'b': select another");
+    EXPECT_EQ(message_of<std::invalid_argument>([] { detail::select_columns("file", {"b"}, {}, true, {"b"}); }),
+              "file: no column is left besides 'b': select another");
 }
 
 TEST(Columns, AllReadersUnderstandTheSame) {

@@ -144,7 +144,7 @@ std::vector<std::size_t> select_columns(const std::string& file, const std::vect
     if (last.empty()) return places;
     const std::vector<std::size_t> behind = select_columns(file, names, last);
     for (const std::size_t place : behind) std::erase(places, place);
-    if (places.empty() && !wanted.empty()) {
+    if (places.empty()) {
         throw std::invalid_argument(
             fmt::format("{}: no column is left besides {}: select another", file, shown(names[behind.front()])));
     }

@@ -454,7 +454,7 @@ ModelCheck checked(const FittedModel& fitted, const Matrix& statistics, Paramete
     result.statistics = replication.statistics();
     if (const std::optional<FittedResponse> response = fitted.fitted_response()) {
         result.response = response_check(*response);
-        for (Index n = 0; n < response->observed.size(); ++n) result.file_rows.push_back(fitted.file_row(n));
+        for (const Index row : response->rows) result.file_rows.push_back(fitted.file_row(row));
     }
     const std::vector<ColumnMarginal> marginals = fitted.column_marginals();
     for (std::size_t p = 0; p < marginals.size(); ++p) {

@@ -83,6 +83,7 @@ std::vector<BadInput> cases() {
         {"ColumnTwice", kGood, kFit + " -c x,x", 1, {"bad.csv", "'x'"}},
         {"ColumnNumberTooLarge", kGood, kFit + " -c 3", 1, {"bad.csv", "'3'"}},
         {"NegativeWeight", "x,w\n1,1\n2,-1\n3,1\n", kFit + " -c x --weights w", 1, {"bad.csv", "row 2", "weight"}},
+        {"NothingButWeights", "w\n1\n2\n3\n", kFit + " --weights w", 1, {"bad.csv", "no column is left besides 'w'"}},
         {"UnknownWeights", kGood, kFit + " --weights z", 1, {"bad.csv", "'z'"}},
         {"AllWeightsZero", "x,w\n1,0\n2,0\n3,0\n", kFit + " -c x --weights w", 1, {"bad.csv", "weight"}},
         {"NotANumPyFile",

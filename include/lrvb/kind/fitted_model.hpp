@@ -41,9 +41,10 @@ struct FittedResponse {
     std::string name;
     Vector observed;
     Vector fitted;
-    Vector predictive_sd;  // of a new response of this row
-    Vector hat;            // d fitted / d observed
-    Vector weights;        // how often each row counts
+    Vector predictive_sd;     // of a new response of this row
+    Vector hat;               // d fitted / d observed
+    Vector weights;           // how often each row counts, more than never
+    std::vector<Index> rows;  // which these are
 };
 
 /// What a kind that draws all rows from one distribution says of a column: Σ_k weight_k Normal(mean_k, sd_k²), its

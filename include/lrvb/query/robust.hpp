@@ -43,10 +43,14 @@ struct RobustSd {
     double sd_robust_se = 0.0;
     /// How many rows speak of it.
     double rows = 0.0;
+    /// Rows have weights other than 0 and 1: then a row that stands for several makes sd_robust large with nothing
+    /// being wrong.
+    bool weighted = false;
 
     /// sd_robust/sd; NaN of a variable that is held.
     double ratio() const;
-    /// By more than a factor of kRobustRatio, and by more than kRobustErrors standard errors of the right model.
+    /// By more than a factor of kRobustRatio, and by more than kRobustErrors standard errors of the right model; never
+    /// where rows have weights.
     bool is_far() const;
 };
 

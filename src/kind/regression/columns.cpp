@@ -13,7 +13,7 @@ namespace lrvb::detail {
 
 namespace {
 
-constexpr std::size_t kFewValues = 50;
+constexpr std::size_t kFewValues = 1000;
 constexpr std::size_t kMostNotes = 10;  // of columns of numbers, before one sentence does for all
 
 [[noreturn]] void refuse_table(const DataFrame& frame, const std::string& sentence) {

@@ -13,7 +13,7 @@
 ///     text, more than half of whose values are numbers   is refused: one "?" would make groups of all the numbers
 ///     text, some of whose values are numbers             is a factor, and said
 ///     numbers in quotes (FrameColumn::quoted)            are a factor, and said
-///     whole numbers, at most 50 different ones, that
+///     whole numbers, at most 1000 different ones, that
 ///     occur twice or more on average                     are numbers, and said: they may be groups
 ///     all else                                           is what it looks like
 namespace lrvb::detail {

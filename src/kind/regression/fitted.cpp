@@ -133,13 +133,17 @@ Vector FittedRegression::hat_values() const {
 std::optional<FittedResponse> FittedRegression::fitted_response() const {
     const RegressionPrediction prediction = predict(record_->coefficients, design_->columns);
     const Vector weights = design_->weights.size() > 0 ? design_->weights : Vector::Ones(design_->y.size());
-    // Rows without weight are not of the data.
     std::vector<Index> rows;
     for (Index n = 0; n < weights.size(); ++n) {
         if (weights[n] > 0.0) rows.push_back(n);
     }
-    return FittedResponse{design_->response,   design_->y(rows),   prediction.mean(rows),
-                          prediction.sd(rows), hat_values()(rows), weights(rows)};
+    return FittedResponse{design_->response,
+                          design_->y(rows),
+                          prediction.mean(rows),
+                          prediction.sd(rows),
+                          hat_values()(rows),
+                          weights(rows),
+                          rows};
 }
 
 std::unique_ptr<FittedModel> RegressionRecord::restore(FitFile fit, const Dataset& data, int threads) const {
