@@ -38,9 +38,13 @@ deb: build/release/build.ninja
 	@ls build/deb/*.deb
 
 picture: build/release/build.ninja
-	@cmake --build --parallel $(shell nproc) --preset release --target picture leverage_picture
+	@cmake --build --parallel $(shell nproc) --preset release --target picture leverage_picture lrvb_program
 	@build/release/examples/picture data > docs/sd_picture.svg.part && mv docs/sd_picture.svg.part docs/sd_picture.svg
 	@build/release/examples/leverage_picture > docs/leverage_picture.svg.part && mv docs/leverage_picture.svg.part docs/leverage_picture.svg
+	@build/release/bin/lrvb fit regression data/mtcars.csv --response mpg -c wt,qsec,am --quiet -o build/mtcars.json
+	@build/release/bin/lrvb plot build/mtcars.json -o docs/report/intervals.svg
+	@build/release/bin/lrvb fit mixture data/old_faithful.csv -k 2 --quiet -o build/old_faithful_pair.json
+	@build/release/bin/lrvb plot build/old_faithful_pair.json data/old_faithful.csv --figure fit -o docs/report/fit.svg
 
 # Pictures of the report in headless Chromium, for docs/report.md.
 screenshots: build/release/build.ninja

@@ -2,10 +2,12 @@
 #include "finding.hpp"
 
 #include <lrvb/data/csv.hpp>
+#include <lrvb/data/dataset.hpp>
 #include <lrvb/data/frame.hpp>
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 namespace lrvb::fuzz {
@@ -79,7 +81,7 @@ Frame read(const std::string& path, const FrameOptions& options) {
 bool are_equal(const Frame& a, const Frame& b) {
     const auto same = [](const FrameColumn& one, const FrameColumn& other) {
         return one.name == other.name && one.numbers == other.numbers && one.levels == other.levels &&
-               one.codes == other.codes;
+               one.codes == other.codes && one.quoted == other.quoted;
     };
     return a.refusal == b.refusal && a.content.rows == b.content.rows && a.content.dropped == b.content.dropped &&
            a.content.file_rows == b.content.file_rows &&
@@ -93,13 +95,28 @@ bool are_equal(const Rows& rows, const Frame& frame) {
     if (columns.size() != rows.names.size() || frame.content.dropped != rows.dropped) return false;
     if (static_cast<std::size_t>(frame.content.rows) * columns.size() != rows.numbers.size()) return false;
     for (std::size_t i = 0; i < columns.size(); ++i) {
-        if (columns[i].is_text() || columns[i].name != rows.names[i]) return false;
+        if (columns[i].name != rows.names[i]) return false;
+        if (columns[i].quoted) continue;  // text to a frame
+        if (columns[i].is_text()) return false;
         const double* number = rows.numbers.data() + i;
         for (Index row = 0; row < frame.content.rows; ++row, number += columns.size()) {
             if (std::memcmp(&columns[i].numbers[row], number, sizeof *number) != 0) return false;
         }
     }
     return true;
+}
+
+/// Whatever can be read as a frame can be read as text: all rows, with the numbers that they have in the file.
+void require_text(const std::string& path, const DataFrame& frame) {
+    const std::unique_ptr<TextRows> texts = Dataset(path).text_rows();
+    require(texts->names().size() == frame.columns.size(), "text has the columns of a frame");
+    std::vector<TextField> fields;
+    Index count = 0;
+    while (texts->next(fields)) {
+        require(texts->row() == ++count, "rows of text are counted");
+        require(fields.size() == frame.columns.size(), "rows of text are whole");
+    }
+    require(count == frame.rows + frame.dropped, "no row of text is left out");
 }
 
 }  // namespace
@@ -120,6 +137,7 @@ void check_csv(std::string_view bytes) {
     require(are_equal(frame, read(path, {.missing = missing, .block = whole})), "nor does the frame");
     if (rows.refusal.empty()) require(are_equal(rows, frame), "a frame has the numbers that a source gives");
     if (!frame.refusal.empty()) return;
+    require_text(path, frame.content);
 
     std::vector<std::string> numeric;
     for (const FrameColumn& column : frame.content.columns) {

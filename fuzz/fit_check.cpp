@@ -45,7 +45,9 @@ void look_at_model(const FitFile& fit) {
         frame.rows = 2;
         for (const std::string& column : fit.data.columns) frame.columns.push_back({column, Vector::Zero(2), {}, {}});
         NoTable table;
-        fit.model->predict(fit, frame, false, table);
+        PredictOptions options;
+        if (fit.model->predicts_intervals()) options.level = 0.9;
+        fit.model->predict(fit, frame, options, table);
     });
 }
 

@@ -79,6 +79,42 @@ TEST(Frame, ReadsNumbersAsTextWhereAsked) {
               "column 'cyl' is to be text, but is not among the columns to read: add it to them");
 }
 
+TEST(Frame, QuotedNumbersAreText) {
+    const std::string text =
+        "y,cyl,gear,x\n1,\"8\",\"4\",5\n2,\"10\",NA,6\n3,\"8\",3,7\n4,NA,\"3\",8\n5,\"08\",\"5\",9\n";
+    const DataFrame frame = frame_of(text, {.missing = Missing::drop});
+    EXPECT_TRUE(frame.columns[1].quoted);
+    EXPECT_EQ(frame.columns[1].levels, (Names{"08", "8"}));
+    EXPECT_EQ(frame.columns[1].codes, (Codes{1, 1, 0}));
+    // One of its values is not.
+    EXPECT_FALSE(frame.columns[2].quoted);
+    EXPECT_EQ(frame.columns[2].numbers, (Vector{{4, 3, 5}}));
+    EXPECT_FALSE(frame.columns[0].quoted);
+    const DataFrame asked = frame_of(text, {.numbers = {"cyl"}, .missing = Missing::drop});
+    EXPECT_TRUE(asked.columns[1].quoted);
+    EXPECT_EQ(asked.columns[1].told, FrameColumn::Told::numbers);
+    EXPECT_EQ(asked.columns[1].numbers, (Vector{{8, 8, 8}}));
+}
+
+TEST(Frame, QuotesOfAFileThatQuotesEverythingSayNothing) {
+    const DataFrame all = frame_of("\"y\",\"x\",\"s\"\n\"1\",\"2\",\"a\"\n\"3\",\"4\",\"b\"\n");
+    EXPECT_FALSE(all.columns[0].quoted);
+    EXPECT_EQ(all.columns[1].numbers, (Vector{{2, 4}}));
+    EXPECT_EQ(all.columns[2].levels, (Names{"a", "b"}));
+    // Columns that are not read tell as well.
+    EXPECT_TRUE(frame_of("y,x\n\"1\",2\n\"3\",4\n", {.columns = {"y"}}).columns[0].is_text());
+}
+
+TEST(Frame, TextsThatMeanAMissingValueAreMissing) {
+    const std::string text = "x,s\n1,a\n?,b\n-999,b\n4,\"n/a\"\n5,b\n";
+    const DataFrame frame = frame_of(text, {.missing = Missing::drop, .na = {"?", "-999", "n/a"}});
+    EXPECT_EQ(frame.columns[0].numbers, (Vector{{1, 5}}));
+    EXPECT_EQ(frame.columns[1].levels, (Names{"a", "b"}));
+    EXPECT_EQ(frame.file_rows, (Rows{1, 5}));
+    EXPECT_EQ(refusal_of<std::runtime_error>(text, {.na = {"?"}}),
+              "row 2, column 'x': the value is missing: fill it in, or have rows with missing values dropped");
+}
+
 TEST(Frame, SelectsByNameAndNumberInTheGivenOrder) {
     const DataFrame frame = frame_of("a,b,c\n1,x,3\n4,y,6\n", {.columns = {"c", "1"}});
     ASSERT_EQ(frame.columns.size(), 2U);

@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -149,6 +152,91 @@ TEST(NpySource, ConvertsSinglePrecision) {
     EXPECT_EQ(read_all(source), (Numbers{static_cast<double>(0.1F), -2.5, static_cast<double>(3e38F), 4.0}));
 }
 
+// The bytes of a number in the other order.
+template <class Number>
+std::string swapped_bytes_of(const std::vector<Number>& numbers) {
+    std::string bytes = bytes_of(numbers);
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(Number)) {
+        std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                     bytes.begin() + static_cast<std::ptrdiff_t>(at + sizeof(Number)));
+    }
+    return bytes;
+}
+
+// Both orders of bytes, both orders of numbers, and one column by its number.
+template <class Number>
+void expect_read(const std::string& type, const std::vector<Number>& numbers) {
+    const TemporaryDirectory directory;
+    const Numbers doubles(numbers.begin(), numbers.end());
+    ASSERT_EQ(numbers.size(), 4U);
+    for (const bool swapped : {false, true}) {
+        const std::string data = swapped ? swapped_bytes_of(numbers) : bytes_of(numbers);
+        const std::string name = (swapped ? ">" : "<") + type;
+        NpySource rows(directory.write("a.npy", npy(1, dictionary(name, "(2, 2)"), data)));
+        EXPECT_EQ(read_all(rows, 1), doubles) << name;
+        NpySource columns(directory.write("b.npy", npy(1, dictionary(name, "(2, 2)", "True"), data)));
+        EXPECT_EQ(read_all(columns), (Numbers{doubles[0], doubles[2], doubles[1], doubles[3]})) << name;
+        NpySource second(directory.path("a.npy"), {"2"});
+        EXPECT_EQ(read_all(second), (Numbers{doubles[1], doubles[3]})) << name;
+        NpySource line(directory.write("c.npy", npy(1, dictionary(name, "(4,)"), data)));
+        EXPECT_EQ(line.columns(), 1);
+        EXPECT_EQ(read_all(line, 3), doubles) << name;
+    }
+}
+
+TEST(NpySource, ConvertsEveryTypeOfNumberInEitherOrderOfBytes) {
+    expect_read<double>("f8", {1.5, -0.0, 1e300, 5e-324});
+    expect_read<float>("f4", {1.5F, -2.25F, 1e30F, 1e-45F});
+    expect_read<std::int8_t>("i1", {-128, -1, 0, 127});
+    expect_read<std::uint8_t>("u1", {0, 1, 128, 255});
+    expect_read<std::int16_t>("i2", {-32768, -1, 258, 32767});
+    expect_read<std::uint16_t>("u2", {0, 1, 258, 65535});
+    expect_read<std::int32_t>("i4", {-2147483647 - 1, -1, 16909060, 2147483647});
+    expect_read<std::uint32_t>("u4", {0, 1, 16909060, 4294967295U});
+    expect_read<std::int64_t>("i8", {-(std::int64_t{1} << 53), -1, 72057594037927, std::int64_t{1} << 53});
+    expect_read<std::uint64_t>("u8", {0, 1, 72057594037927U, std::uint64_t{1} << 53U});
+}
+
+// The values that IEEE 754 gives these bits.
+TEST(NpySource, ConvertsHalfPrecision) {
+    const TemporaryDirectory directory;
+    const std::vector<std::uint16_t> bits{0x3C00, 0xC000, 0x7BFF, 0x0001, 0x0400, 0x3555, 0x8000, 0x03FF};
+    const Numbers expected{
+        1.0, -2.0, 65504.0, std::ldexp(1.0, -24), std::ldexp(1.0, -14), 1365.0 / 4096.0, -0.0, std::ldexp(1023.0, -24)};
+    NpySource source(directory.write("a.npy", npy(1, dictionary("<f2", "(8,)"), bytes_of(bits))));
+    EXPECT_EQ(read_all(source), expected);
+    NpySource other(directory.write("b.npy", npy(1, dictionary(">f2", "(8,)"), swapped_bytes_of(bits))));
+    EXPECT_EQ(read_all(other), expected);
+    NpySource infinite(
+        directory.write("c.npy", npy(1, dictionary("<f2", "(1,)"), bytes_of(std::vector<std::uint16_t>{0xFC00}))));
+    EXPECT_EQ(
+        message_of<std::runtime_error>([&] { read_all(infinite); }),
+        directory.path("c.npy") +
+            ": row 1, column 1: the value is -inf, but must be a finite number: correct it, or leave the row out");
+}
+
+TEST(NpySource, TakesBooleansAsZeroAndOne) {
+    const TemporaryDirectory directory;
+    NpySource source(directory.write("a.npy", npy(1, dictionary("|b1", "(2, 2)"), std::string("\0\1\1\0", 4))));
+    EXPECT_EQ(read_all(source), (Numbers{0, 1, 1, 0}));
+}
+
+TEST(NpySource, RefusesWholeNumbersThatADoubleMayNotHold) {
+    const TemporaryDirectory directory;
+    const auto refusal = [&](const std::string& type, const std::string& data) {
+        const std::string path = directory.write("a.npy", npy(1, dictionary(type, "(2, 1)"), data));
+        NpySource source(path);
+        return message_of<std::runtime_error>([&] { read_all(source); }).substr(path.size());
+    };
+    const std::string says =
+        ": row 2, column 1: the whole number is beyond 2^53, where a double does not hold all of them: save "
+        "array.astype('<f8') if it may be rounded";
+    constexpr std::int64_t most = std::int64_t{1} << 53;
+    EXPECT_EQ(refusal("<i8", bytes_of(std::vector<std::int64_t>{0, most + 1})), says);
+    EXPECT_EQ(refusal("<i8", bytes_of(std::vector<std::int64_t>{0, -most - 1})), says);
+    EXPECT_EQ(refusal(">u8", swapped_bytes_of(std::vector<std::uint64_t>{0, ~std::uint64_t{0}})), says);
+}
+
 TEST(NpySource, ReadsFortranOrder) {
     const TemporaryDirectory directory;
     const std::string path = directory.write("a.npy", npy(1, dictionary("<f8", "(3, 2)", "True"), kSix));
@@ -243,12 +331,18 @@ INSTANTIATE_TEST_SUITE_P(
             "MoreThanCanBeCounted", npy(1, dictionary("<f8", "(4611686018427387904, 4)"), kSix),
             "is truncated: 48 bytes follow its header, too few for 4611686018427387904 × 4 numbers of 8 bytes: write "
             "it again with numpy.save"},
-        BadFile{"Integers", npy(1, dictionary("<i8", "(3, 2)"), kSix),
-                "holds numbers of type '<i8', but must hold '<f8' or '<f4': save array.astype('<f8')"},
-        BadFile{"BigEndian", npy(1, dictionary(">f8", "(3, 2)"), kSix),
-                "holds numbers of type '>f8', but must hold '<f8' or '<f4': save array.astype('<f8')"},
-        BadFile{"TypeOfTwoLines", npy(1, dictionary("<\n8", "(3, 2)"), kSix),
-                "holds numbers of type '<\\x0a8', but must hold '<f8' or '<f4': save array.astype('<f8')"},
+        BadFile{"Complex", npy(1, dictionary("<c16", "(3, 1)"), kSix),
+                "holds numbers of type '<c16', but must hold floats, integers or booleans: save array.astype('<f8')"},
+        BadFile{"LongDouble", npy(1, dictionary("<f16", "(3, 1)"), kSix),
+                "holds numbers of type '<f16', but must hold floats, integers or booleans: save array.astype('<f8')"},
+        BadFile{"NoOrderOfBytes", npy(1, dictionary("|f8", "(3, 2)"), kSix),
+                "holds numbers of type '|f8', but must hold floats, integers or booleans: save array.astype('<f8')"},
+        BadFile{"CutIntegers", npy(1, dictionary(">i4", "(13, 1)"), kSix),
+                "is truncated: 48 bytes follow its header, too few for 13 × 1 numbers of 4 bytes: write it again with "
+                "numpy.save"},
+        BadFile{
+            "TypeOfTwoLines", npy(1, dictionary("<\n8", "(3, 2)"), kSix),
+            "holds numbers of type '<\\x0a8', but must hold floats, integers or booleans: save array.astype('<f8')"},
         BadFile{
             "Records", npy(1, "{'descr': [('x', '<f8')], 'fortran_order': False, 'shape': (6,), }", kSix),
             "it holds records of several types, but must hold an array of numbers: save its columns as one array of "

@@ -67,6 +67,43 @@ TEST(Dataset, ARegressionOnTextInMemoryIsThatOfItsFileToTheBit) {
     EXPECT_EQ(fit_text("regression", frame_of(path), settings), fit_text("regression", path, settings));
 }
 
+TEST(Dataset, TextsThatMeanAMissingValueAreThoseOfEveryReading) {
+    const TemporaryDirectory folder;
+    std::string text = "a,s\n1,u\n?,u\n-9,v\n";
+    for (int n = 0; n < 20; ++n) text += std::to_string(n % 7) + (n % 2 == 0 ? ",u\n" : ",v\n");
+    const std::string path = folder.write("a.csv", text);
+    const Dataset data = Dataset(path, {.na = {"?"}}).with_na({"-9", "?"});
+    EXPECT_EQ(data.na(), (std::vector<std::string>{"?", "-9"}));
+    const DataRows rows = data.rows({{"a"}, "", true});
+    EXPECT_EQ(rows.record.dropped, 2);
+    EXPECT_EQ(rows.record.na, data.na());
+    EXPECT_EQ(rows.file_rows[1], 4);
+    FrameOptions options;
+    options.missing = Missing::drop;
+    EXPECT_EQ(data.frame(options).file_rows[1], 4);
+    // A table in memory: what would be written so in a file.
+    const DataFrame table = Dataset(path, {.na = {"?"}}).frame(options);
+    EXPECT_EQ(Dataset(table).with_na({"-9"}).frame(options).file_rows[1], 4);
+    EXPECT_EQ(Dataset(table).with_na({"v"}).frame(options).columns[1].levels, (std::vector<std::string>{"u"}));
+    // A fit knows them when it is restored.
+    const auto fitted =
+        find_kind("mixture")->fit({data, {{"components", "1"}, {"columns", "a"}, {"drop-missing", "yes"}}, {}});
+    write_fit(folder.path("fit.json"), fitted->file());
+    EXPECT_EQ(restore(read_fit(folder.path("fit.json")), path)->file_row(1), 4);
+}
+
+TEST(Dataset, ColumnsOfANumPyFileCanBeGroups) {
+    const TemporaryDirectory folder;
+    const std::vector<double> rows = {1, 4, 2, 6, 3, 4, 5, 6};
+    write_npy(folder.path("a.npy"), 4, 2, rows.data());
+    FrameOptions options;
+    options.text = {"2"};
+    EXPECT_EQ(Dataset(folder.path("a.npy")).frame(options).columns[1].levels, (std::vector<std::string>{"4", "6"}));
+    EXPECT_EQ(sentence_of([&] { Dataset(folder.path("a.npy"), {.na = {"?"}}).frame({}); }),
+              folder.path("a.npy") +
+                  ": '?' cannot mean a missing value in a NumPy file, which holds numbers alone: give a CSV file");
+}
+
 TEST(Dataset, RowsThatWereDroppedKeepTheirNumbersInMemory) {
     const TemporaryDirectory folder;
     std::string text = "a,b\n1,2\n,3\n";

@@ -3,6 +3,7 @@
 #include "plain_mixture.hpp"
 #include "support.hpp"
 
+#include <lrvb/data/csv.hpp>
 #include <lrvb/data/table.hpp>
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/kind/mixture/fit.hpp>
@@ -99,6 +100,39 @@ TEST_P(MixtureStartsOfAFamily, ReachTheBestOptimumOfAPlainAscent) {
 INSTANTIATE_TEST_SUITE_P(All, MixtureStartsOfAFamily,
                          testing::Values(ProblemFamily::nested_scales, ProblemFamily::too_few_components,
                                          ProblemFamily::separated, ProblemFamily::several_columns));
+
+struct HardCase {
+    std::string file;
+    bool weighted;
+    Index components;
+    double bound;  // the best of 100 starts of an ascent that was written apart from this one
+
+    friend void PrintTo(const HardCase& one, std::ostream* out) { *out << one.file; }
+};
+
+class MixtureStartsOnHardData : public ::testing::TestWithParam<HardCase> {};
+
+// Optima that starts of the usual kinds hardly ever reach: a spike on a value that many rows repeat, or on a row that
+// weighs much; components narrower than a hundredth of the data; and components that are better left empty.
+TEST_P(MixtureStartsOnHardData, EverySeedReachesTheBestKnownOptimum) {
+    const HardCase& one = GetParam();
+    const std::string path = std::string(LRVB_TEST_DATA) + "/starts/" + one.file;
+    MixtureSpecification specification = components(one.components);
+    specification.weighted = one.weighted;
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        MixtureFitOptions options;
+        options.seed = seed;
+        EXPECT_NEAR(fit_mixture(std::make_shared<CsvSource>(path), specification, options).optimum.bound, one.bound,
+                    1e-3)
+            << seed;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MixtureStartsOnHardData,
+                         ::testing::Values(HardCase{"rounded_to_tens.csv", false, 2, -3289.5529},
+                                           HardCase{"heavy_row.csv", true, 2, -1946.9909},
+                                           HardCase{"narrow_spots.csv", false, 3, -72.6121},
+                                           HardCase{"one_component_is_enough.csv", false, 2, -253.9160}));
 
 TEST(MixtureStarts, AreTheSameForAnyNumberOfThreads) {
     const test::StartProblem problem = test::start_problem(ProblemFamily::several_columns, 921);

@@ -148,6 +148,33 @@ TEST(AutomaticPrior, ZerosThatAreHalfOfTheDataAreNoNarrowComponent) {
     EXPECT_EQ(detail::narrow_share(two, Vector::Ones(200), 200.0), 1.0);
 }
 
+// Values k/10, half of them computed as k × 0.1: 1.2000000000000002 beside 1.2 is the same value.
+TEST(AutomaticPrior, ValuesThatDifferInTheirLastDigitsAreEqual) {
+    Vector exact(200);
+    Vector computed(200);
+    Random random(3);
+    for (Index n = 0; n < 200; ++n) {
+        const double k = std::round(10.0 + 6.0 * random.normal());
+        exact[n] = k / 10.0;
+        computed[n] = n % 2 == 0 ? k / 10.0 : k * 0.1;
+    }
+    ASSERT_NE(exact, computed);
+    EXPECT_NEAR(automatic(computed).rate[0] / automatic(exact).rate[0], 1.0, 1e-9);
+}
+
+TEST(AutomaticPrior, WeightsThatAreAllTheSameAndNotWholeChangeNothing) {
+    Matrix rows(160, 2);
+    Random random(4);
+    for (Index n = 0; n < 160; ++n) rows.row(n) << (n < 80 ? 0.001 : 1.0) * random.normal(), 1.0;
+    MixtureSpecification specification;
+    specification.components = 2;
+    specification.weighted = true;
+    const auto rate = [&] { return MixtureModel(std::make_shared<TableSource>(rows), specification).prior().rate[0]; };
+    const double whole = rate();
+    rows.col(1).setConstant(1.0001);
+    EXPECT_NEAR(rate() / whole, 1.0, 1e-6);
+}
+
 TEST(AutomaticPrior, IntegersWithNarrowComponentsAreSeenAsSuch) {
     const Vector x = drawn({{100, 1000.0, 2.0}, {100, 2000.0, 2.0}}, 9).array().round();
     const auto fit = fitted("mixture", frame_of({{"x", x}}), {{"components", "2"}});

@@ -347,6 +347,25 @@ TEST(RegressionDesign, CodesFactorsByTreatment) {
     EXPECT_EQ(design.terms, (std::vector<RegressionTerm>{{"species", {"a", "b", "c"}}, {"x", {}}}));
 }
 
+TEST(RegressionDesign, SortsLevelsThatAreNumbersAsSuch) {
+    const DataFrame frame = frame_of("y,g\n1,10\n2,9\n3,10\n4,9\n", {.text = {"g"}});
+    EXPECT_EQ(regression_design(frame, 0).terms, (std::vector<RegressionTerm>{{"g", {"9", "10"}}}));
+}
+
+TEST(RegressionDesign, PutsTheBaselineFirst) {
+    const DataFrame frame = frame_of("y,s,x\n1,b,7\n2,a,8\n3,c,9\n4,b,6\n");
+    const RegressionDesign design = regression_design(frame, 0, true, {{"s", "b"}});
+    EXPECT_EQ(design.terms[0].levels, (Names{"b", "a", "c"}));
+    EXPECT_EQ(design.columns, (Matrix{{0, 0, 7}, {1, 0, 8}, {0, 1, 9}, {0, 0, 6}}));
+    const auto refusal = [&](const Baseline& baseline) {
+        return message_of<std::runtime_error>([&] { regression_design(frame, 0, true, {baseline}); });
+    };
+    EXPECT_EQ(refusal({"s", "d"}),
+              "a.csv: column 's' has no level 'd' that could be its baseline: its levels are 'a', 'b' and 'c'");
+    EXPECT_EQ(refusal({"x", "7"}),
+              "a.csv: column 'x' is no factor of the regression, so that it has no baseline: leave the baseline out");
+}
+
 // With a factor alone and a vague prior, the intercept is the mean of the first group, and the rest are differences.
 TEST(RegressionDesign, CoefficientsOfAFactorAreDifferencesOfGroupMeans) {
     const RegressionDesign design = mtcars({"mpg", "cyl"}, true, {"cyl"});
@@ -371,10 +390,11 @@ TEST(RegressionDesign, CodesNewRowsAsThoseOfTheFit) {
         return message_of<std::runtime_error>([&] { design_matrix(frame_of(text, options), terms); });
     };
     EXPECT_EQ(refusal("z,g\n1,9\n,9\n3,new\n", {.text = {"g"}, .missing = Missing::drop}),
-              "a.csv: row 3, column 'g': the level 'new' did not occur in the data of the fit: correct it, leave the "
-              "row out, or fit again with rows that have it");
+              "a.csv: row 3, column 'g': the level 'new' did not occur in the data of the fit, which had '10', '9' and "
+              "'x': correct it, leave the row out, or fit again with rows that have it");
     EXPECT_EQ(refusal("z,g\n1,9\nb,9\n", {.text = {"g"}}),
-              "a.csv: column 'z' holds text, such as 'b', but held numbers in the fit: correct it");
+              "a.csv: row 2, column 'z': 'b' is not a number, but the column held numbers in the fit: correct it, or "
+              "write NA if it is missing");
     EXPECT_EQ(refusal("z,g\n1,9\n", {}),
               "a.csv: column 'g' holds numbers, but is a factor of the fit: read it as text");
     EXPECT_EQ(message_of<std::invalid_argument>([&] { design_matrix(frame_of("g,a\nx,1\n"), terms); }),

@@ -15,6 +15,7 @@
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/fit/fit.hpp>
 #include <lrvb/kind/declared.hpp>
+#include <lrvb/kind/drawing.hpp>
 #include <lrvb/kind/fit_file.hpp>
 #include <lrvb/kind/fitted_model.hpp>
 #include <lrvb/kind/kind.hpp>
@@ -27,6 +28,7 @@
 #include <lrvb/kind/regression/design.hpp>
 #include <lrvb/kind/regression/model.hpp>
 #include <lrvb/kind/regression/posterior.hpp>
+#include <lrvb/kind/regression/predictive.hpp>
 #include <lrvb/linalg/factor_too_large.hpp>
 #include <lrvb/model/builder.hpp>
 #include <lrvb/model/functionals.hpp>
@@ -39,8 +41,10 @@
 #include <lrvb/posterior/posterior.hpp>
 #include <lrvb/posterior/variable.hpp>
 #include <lrvb/query/compare.hpp>
+#include <lrvb/query/fit_range.hpp>
 #include <lrvb/query/influence.hpp>
 #include <lrvb/query/loo.hpp>
+#include <lrvb/query/model_check.hpp>
 #include <lrvb/query/robust.hpp>
 #include <lrvb/query/sensitivity.hpp>
 #include <lrvb/response/covariance.hpp>

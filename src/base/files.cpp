@@ -109,6 +109,13 @@ void refuse_long_pipe(const std::string& name, std::size_t kept) {
                     name, in_words(kept)));
 }
 
+void refuse_large_unpacked(const std::string& name, std::size_t kept) {
+    throw std::runtime_error(
+        fmt::format("{}: holds more, when it is unpacked, than the {} that may be kept of it in memory: unpack it to a "
+                    "file and give that, or allow more (--memory)",
+                    name, in_words(kept)));
+}
+
 ByteStream::ByteStream(const std::string& path, std::size_t kept)
     : name_(path == "-" ? "standard input" : path),
       file_(path == "-" ? duplicate_of(STDIN_FILENO, "standard input") : FileDescriptor::open(path)),

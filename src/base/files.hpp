@@ -30,6 +30,9 @@ class FileDescriptor {
 /// Says that more came through a pipe than the `kept` bytes that may be kept of it.
 [[noreturn]] void refuse_long_pipe(const std::string& name, std::size_t kept);
 
+/// Says that a packed file unpacks to more than the `kept` bytes that may be kept of it.
+[[noreturn]] void refuse_large_unpacked(const std::string& name, std::size_t kept);
+
 /// The bytes of a file, or of a pipe, read when they are asked for. A file can be read again from any place; of a pipe,
 /// which gives its bytes only once, they are kept in memory where that is asked for.
 class ByteStream {

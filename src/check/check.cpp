@@ -143,7 +143,7 @@ int explore(const Target& target, const ImportanceOptions& options, ImportanceSa
                                     target.values_at, options.seed, options.threads);
     if (!explorer.can_explore() || target.density.dimension() > kMostCoordinates) {
         if (fewest_rows(target) < kFewRows) {
-            check.unseen = "a component has few rows, and no chains could look whether it loses them";
+            check.unseen = "a component has few rows, and no Gibbs chains could be run to see whether it loses them";
         }
         return stream;
     }
@@ -152,8 +152,8 @@ int explore(const Target& target, const ImportanceOptions& options, ImportanceSa
         const detail::Explored explored = explorer.explore(sample, options.dof, limit, turn);
         check.unseen.clear();
         if (explored.drifting >= 0) {
-            check.unseen =
-                fmt::format("Gibbs chains from the draws leave them, as {} shows", name_at(target, explored.drifting));
+            check.unseen = fmt::format("Gibbs chains that start at the draws drift away from them, as {} shows",
+                                       name_at(target, explored.drifting));
         }
         const Index count = static_cast<Index>(explored.uncovered.size());
         if (static_cast<double>(count) <= kFewUncovered * static_cast<double>(explored.points.cols())) return stream;
@@ -242,7 +242,7 @@ std::string more_draws(const Check& check, double factor) {
 }
 
 std::string few_draws(const Check& check) {
-    return fmt::format("worth {:.0f} independent draws, fewer than {:.0f}: the exact numbers are doubtful; {}",
+    return fmt::format("the effective sample size is {:.0f}, below {:.0f}: the exact numbers are doubtful; {}",
                        check.ess, kCheckEss, more_draws(check, kCheckEss / check.ess));
 }
 
@@ -262,7 +262,7 @@ std::string doubt_of(const Check& check, double threshold) {
     for (const CheckedVariable& variable : check.variables) {
         const double error = variable.ratio_se / variable.ratio;
         if (!(error > kSdError)) continue;
-        return fmt::format("the sd of {} is known to ±{:.0f}% alone: the exact numbers are doubtful; {}", variable.name,
+        return fmt::format("the sd of {} is known only to ±{:.0f}%: the exact numbers are doubtful; {}", variable.name,
                            200.0 * error, more_draws(check, std::pow(error / kSdError, 2)));
     }
     return {};
@@ -428,7 +428,7 @@ void compare(const Posterior& posterior, Check& check) {
         }
     }
     if (check.verdict == CheckVerdict::unchecked) {
-        check.message = fmt::format("the draws are not good enough to tell: {}", check.trust);
+        check.message = fmt::format("the draws are not reliable enough for a comparison: {}", check.trust);
     } else if (!off.empty()) {
         const char* seen = check.reliable ? (off.size() == 1 ? "is" : "are") : (off.size() == 1 ? "seems" : "seem");
         if (check.reliable) check.verdict = CheckVerdict::off;
@@ -438,10 +438,11 @@ void compare(const Posterior& posterior, Check& check) {
     } else if (!unresolved.empty()) {
         check.verdict = CheckVerdict::doubtful;
         const double factor = std::pow(z * largest_error / kCheckTolerance, 2);
-        check.message =
-            fmt::format("{} of {} variables cannot be told from the exact ones to 0.1 sd or 10% by these draws: {}; {}",
-                        unresolved.size(), rows.size(), first_of(unresolved),
-                        more_draws(check, std::max(factor, kCheckEss / check.ess)));
+        check.message = fmt::format(
+            "too few draws to say whether {} of {} variables {} off (a mean by more than 0.1 sd, or an sd by "
+            "more than 10%): {}; {}",
+            unresolved.size(), rows.size(), unresolved.size() == 1 ? "is" : "are", first_of(unresolved),
+            more_draws(check, std::max(factor, kCheckEss / check.ess)));
     } else if (!check.reliable) {
         check.message = fmt::format("no variable seems off, but {}", check.trust);
     } else {

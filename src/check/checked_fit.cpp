@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace lrvb {
 
 namespace {
@@ -24,24 +26,29 @@ bool is_wished(CheckWish wish, const FittedModel& fitted) {
 std::string flat_direction(const FittedModel& fitted) {
     const FlatDirection flattest = fitted.response().flattest_direction();
     if (!(flattest.curvature < kFlat)) return {};
-    // The reported statistic that moves most, in its mean-field sds.
-    const SparseMatrix statistics = fitted.statistics().resolve(fitted.model().layout()).weights;
-    const Vector moved = statistics.transpose() * flattest.direction;
-    SparseMatrix own(statistics.cols(), statistics.cols());
-    own.setIdentity();
-    const Vector variance = fitted.posterior().mean_field_covariance->variances(own);
+    // The variable that moves most, in its mean-field sds, of those that people look at.
+    const std::vector<PosteriorVariable>& variables = fitted.posterior().variables;
+    std::vector<Index> shown;
+    for (std::size_t v = 0; v < variables.size(); ++v) {
+        if (variables[v].meaning.is_shown) shown.push_back(static_cast<Index>(v));
+    }
+    if (shown.empty()) return {};
+    const SparseMatrix gradients = fitted.functionals(shown).resolve(fitted.model().layout()).weights;
+    const Vector moved = gradients.transpose() * flattest.direction;
+    const std::vector<Posterior::Row> rows = fitted.posterior().summary(shown, 0.9);
     Index most = -1;
     double largest = 0.0;
     for (Index s = 0; s < moved.size(); ++s) {
-        if (!(variance[s] > 0.0) || moved[s] * moved[s] / variance[s] <= largest) continue;
-        largest = moved[s] * moved[s] / variance[s];
+        const double sd = rows[static_cast<std::size_t>(s)].mean_field_sd;
+        if (!(sd > 0.0) || std::abs(moved[s]) / sd <= largest) continue;
+        largest = std::abs(moved[s]) / sd;
         most = s;
     }
     if (most < 0) return {};
     return fmt::format(
         "the bound is nearly flat along a direction that moves {} (smallest eigenvalue of I - L'HL {:.1e}): the data "
         "say little about it; use a smaller model, or a stronger prior",
-        fitted.posterior().statistics[static_cast<std::size_t>(most)], flattest.curvature);
+        rows[static_cast<std::size_t>(most)].name, flattest.curvature);
 }
 
 CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish wish) {

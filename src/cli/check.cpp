@@ -1,4 +1,5 @@
 #include "base/messages.hpp"
+#include "cli/check_model.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 
@@ -7,6 +8,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
+#include <stdexcept>
+#include <system_error>
 
 namespace lrvb::cli {
 
@@ -37,7 +41,7 @@ std::string table_text(const Check& check, const std::vector<Index>& chosen) {
                          variable.verdict});
     }
     const std::string method = check.method == CheckMethod::importance ? "importance sampling" : "Metropolis-Hastings";
-    return fmt::format("{} draws of the exact posterior by {}, worth {:.0f} independent ones\n{}\n\n{}\n{}: {}\n",
+    return fmt::format("{} draws of the exact posterior by {}, effective sample size {:.0f}\n{}\n\n{}\n{}: {}\n",
                        check.draws, method, check.ess, detail::on_one_line(check.trust), aligned(table),
                        to_string(check.verdict), detail::on_one_line(check.message));
 }
@@ -66,7 +70,21 @@ void save_draws(const Check& check, const std::vector<Index>& chosen, const std:
     file.commit();
 }
 
+// The fit, and DATA or else the file that it names.
+Settings with_data(const Settings& settings, const FitFile& fit) {
+    Settings result = settings;
+    if (settings.has("DATA")) return result;
+    std::error_code ignored;
+    if (!std::filesystem::exists(fit.data.name, ignored)) {
+        throw std::runtime_error(
+            fmt::format("the data that the fit names, '{}', are no file here: give them as DATA", fit.data.name));
+    }
+    result.set("DATA", fit.data.name);
+    return result;
+}
+
 int run_check(const Settings& settings) {
+    require_model_check_options(settings);
     const std::string output = settings.text("output");
     const std::string draws_path = settings.text("save-draws");
     const std::vector<std::string> inputs{settings.text("FIT"), settings.text("DATA")};
@@ -80,14 +98,19 @@ int run_check(const Settings& settings) {
     if (same_file(output, draws_path)) {
         throw UsageError("-o and --save-draws name the same file: choose another for one of them");
     }
+    const FitFile fit = read_fit(settings.text("FIT"));
+    const Settings data = with_data(settings, fit);
+    if (settings.flag("model")) {
+        show_model_check(*restored(fit, data), settings);
+        return kSuccess;
+    }
     CheckOptions options;
     if (settings.text("method") == "mh") options.method = CheckMethod::metropolis;
     options.draws = settings.whole("draws", options.draws);
     options.seed = settings.seed();
     options.threads = threads_of(settings);
-    const FitFile fit = read_fit(settings.text("FIT"));
     const std::vector<Index> chosen = fit.posterior.select(settings.list("variables"));
-    const Check check = lrvb::check(*restore(fit, data_of(settings), options.threads), fit.posterior, options);
+    const Check check = lrvb::check(*restore(fit, data_of(data), options.threads), fit.posterior, options);
     if (!draws_path.empty()) save_draws(check, chosen, draws_path);
     if (settings.flag("correct")) write_fit(output, corrected(fit, check));
     // A file on standard output is for the next program in the pipe: nothing else belongs there.
@@ -106,19 +129,25 @@ int run_check(const Settings& settings) {
 Command check_command() {
     OptionInfo draws = OptionInfo::whole("--draws", 100, 10000000, "Draws of the exact posterior (default 4000)");
     draws.range = "100 to 10000000";
-    return {"check",
-            "Compare a fit with the exact posterior",
-            {fit_argument(), fitted_data(), draws,
-             OptionInfo::choice("--method", {"importance", "mh"},
-                                "importance (default), or mh for Metropolis-Hastings about the mode"),
-             format_option(), variables_option(), seed_option("Seed of the draws (default 1)"), threads_option(),
-             memory_option(),
-             OptionInfo{"--save-draws",
-                        "Write the draws to this CSV file, with lp__ and the log density log_g__ of the proposal",
-                        OptionInfo::Type::output},
-             OptionInfo::flag("--correct", "Write a fit file with the checked means and covariances to -o"),
-             output_option("The file of --correct")},
-            run_check};
+    OptionInfo data = fitted_data();
+    data.required = false;
+    data.help += " (default: the file that the fit names)";
+    Command command{
+        "check",
+        "Compare a fit with the exact posterior, or, with --model, data from the model with the data",
+        {fit_argument(), data, draws,
+         OptionInfo::choice("--method", {"importance", "mh"},
+                            "importance (default), or mh for Metropolis-Hastings about the mode"),
+         format_option(), variables_option(), seed_option("Seed of the draws (default 1)"), threads_option(),
+         memory_option(),
+         OptionInfo{"--save-draws",
+                    "Write the draws to this CSV file, with lp__ and the log density log_g__ of the proposal",
+                    OptionInfo::Type::output},
+         OptionInfo::flag("--correct", "Write a fit file with the checked means and covariances to -o"),
+         output_option("The file of --correct")},
+        run_check};
+    for (OptionInfo& option : model_check_options()) command.options.push_back(std::move(option));
+    return command;
 }
 
 }  // namespace lrvb::cli

@@ -36,6 +36,7 @@ Command leverage_command();
 Command influence_command();
 Command sensitivity_command();
 Command report_command();
+Command plot_command();
 Command reproduce_command();
 
 }  // namespace lrvb::cli

@@ -21,9 +21,11 @@ std::string matrix_text(const std::vector<std::string>& names, const Matrix& mat
         return Document{{"names", names}, {"matrix", matrix}}.json() + "\n";
     }
     if (format == Format::csv) {
-        std::string text = csv_line(names);
+        std::vector<std::string> header{"variable"};
+        header.insert(header.end(), names.begin(), names.end());
+        std::string text = csv_line(header);
         for (Index i = 0; i < size; ++i) {
-            std::vector<std::string> fields;
+            std::vector<std::string> fields{names[static_cast<std::size_t>(i)]};
             for (Index j = 0; j < size; ++j) fields.push_back(exact(matrix(i, j)));
             text += csv_line(fields);
         }

@@ -1,5 +1,7 @@
 #include "cli/command.hpp"
+#include "cli/fit_range.hpp"
 #include "cli/output.hpp"
+#include "cli/prediction_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/signals.hpp"
 
@@ -51,40 +53,108 @@ std::string after_interruption(const std::string& output, bool keeps_old) {
                        output == "-" ? "standard output" : output);
 }
 
-int fit_kind(const Kind& kind, const Settings& settings) {
-    const std::string output = settings.text("output");
-    require_other_file(output, files_read(kind, settings));
+// Where a table of the rows goes, if the kind has one and it was asked for.
+struct TableOutput {
+    std::string option;
+    std::string path;
+};
+
+TableOutput table_output(const Kind& kind, const Settings& settings) {
+    const std::optional<OptionInfo> option = kind.table_option();
+    if (!option) return {};
+    TableOutput result{option->name, settings.text(option->key())};
+    if (result.path.empty()) return result;
+    require_other_file(result.path, files_read(kind, settings), result.option);
+    if (same_file(result.path, settings.text("output"))) {
+        throw UsageError(fmt::format("-o and {} name the same file: choose another for one of them", result.option));
+    }
+    return result;
+}
+
+FitRequest request_of(const Settings& settings) {
     FitRequest request{data_of(settings), settings, {}, threads_of(settings), {}};
     request.options.seed = settings.seed();
     if (settings.has("tolerance")) request.options.tolerance = settings.number("tolerance");
     request.options.max_iterations = static_cast<int>(settings.whole("max-iterations", request.options.max_iterations));
+    return request;
+}
+
+// What `fit` makes of the request, with a line of progress and Ctrl-C.
+template <class Fit>
+auto with_progress(FitRequest request, const Settings& settings, Fit fit) {
+    // Before there is a fit that could be kept, Ctrl-C ends the program: also where it waits for a pipe.
+    std::optional<Interruption> interruption;
+    ProgressLine line(request.options.tolerance, settings.flag("quiet"));
+    request.on_rows = [&](Index rows) {
+        line.set_rows(rows);
+        if (!interruption) interruption.emplace();
+    };
+    request.options.progress = [&](const Progress& progress) {
+        if (!interruption) interruption.emplace();
+        line.show(progress);
+        return !Interruption::asked_for();
+    };
+    return fit(request);
+}
+
+// Files appear when all fits are there, so that Ctrl-C leaves what was there before.
+int fit_all(const Kind& kind, const OptionInfo& option, const Settings& settings) {
+    const auto [first, last] = settings.range(option.key());
+    if (const TableOutput table = table_output(kind, settings); !table.path.empty()) {
+        throw UsageError(fmt::format("{} is of one fit: choose one {}, or use 'lrvb predict' on the fits of a range",
+                                     table.option, option.short_key()));
+    }
+    const std::vector<std::string> outputs = range_outputs(settings.text("output"), option, first, last);
+    for (const std::string& output : outputs) require_other_file(output, files_read(kind, settings));
+    const FitRequest all = request_of(settings);
+    FittedRange range = with_progress(all, settings, [&](const FitRequest& request) {
+        FittedRange fits = fit_range(kind, request, wish_of(settings));
+        fits.is_cancelled = fits.is_cancelled || Interruption::asked_for();  // while they were compared
+        return fits;
+    });
+    if (range.is_cancelled) {
+        complain(
+            fmt::format("interrupted at {} = {}: nothing was written", option.short_key(), range.fits.back().number));
+        end_as_interrupted();
+    }
+    for (RangeFit& one : range.fits) {
+        FitFile& file = one.fit.fitted->file();
+        file.program = LRVB_VERSION;
+        file.data.na = all.data.na();
+        if (!file.converged()) file.warnings.insert(file.warnings.begin(), file.outcome.message);
+    }
+    return show_range(range, outputs, settings.flag("quiet"));
+}
+
+int fit_kind(const Kind& kind, const Settings& settings) {
+    if (const std::optional<OptionInfo> option = range_option(kind, settings)) {
+        return fit_all(kind, *option, settings);
+    }
+    const std::string output = settings.text("output");
+    require_other_file(output, files_read(kind, settings));
+    const TableOutput table = table_output(kind, settings);
+    const FitRequest request = request_of(settings);
     const CheckWish wish = wish_of(settings);
-    const CheckedFit fit = [&] {
-        // Before there is a fit that could be kept, Ctrl-C ends the program: also where it waits for a pipe.
-        std::optional<Interruption> interruption;
-        ProgressLine line(request.options.tolerance, settings.flag("quiet"));
-        request.on_rows = [&](Index rows) {
-            line.set_rows(rows);
-            if (!interruption) interruption.emplace();
-        };
-        request.options.progress = [&](const Progress& progress) {
-            if (!interruption) interruption.emplace();
-            line.show(progress);
-            return !Interruption::asked_for();
-        };
-        return fit_and_check(kind, request, wish);
-    }();
+    const CheckedFit fit =
+        with_progress(request, settings, [&](const FitRequest& whole) { return fit_and_check(kind, whole, wish); });
     FitFile& file = fit.fitted->file();
     file.program = LRVB_VERSION;
+    file.data.na = request.data.na();
     if (!file.converged()) file.warnings.insert(file.warnings.begin(), file.outcome.message);
     const bool cancelled = file.outcome.termination == Termination::cancelled;
     const bool keeps_old = cancelled && is_there(output);
+    // The table is there when the fit is: written before, and named after.
+    std::optional<PredictionFile> rows;
+    if (!table.path.empty() && file.converged()) fit.fitted->predict_rows(rows.emplace(table.path, Format::csv));
     if (!output.empty() && !keeps_old) write_fit(output, file);
-    // A fit on standard output is for the next program in the pipe: nothing else belongs there.
-    if (!settings.flag("quiet") && output != "-") {
+    if (rows) rows->commit();
+    // What stands on standard output is for the next program in the pipe: nothing else belongs there.
+    if (!settings.flag("quiet") && output != "-" && table.path != "-") {
         show(file, !fit.check_tried && file.converged() && wish == CheckWish::quick);
     }
     if (file.converged()) return kSuccess;
+    if (!table.path.empty())
+        complain(fmt::format("{} {} is not written: the fit did not converge", table.option, table.path));
     if (cancelled) {
         complain(after_interruption(output, keeps_old));
         end_as_interrupted();
@@ -109,12 +179,15 @@ std::vector<Command> fit_commands() {
                                      OptionInfo::Type::file}
                               .require());
         if (kind->chooses_columns()) {
-            options.push_back(
-                {"-c,--columns", "Columns to use, by name or number, separated by commas (default: all)"});
+            options.push_back({"-c,--columns",
+                               "Columns to use, by name or number, separated by commas; 1-4 is a range, -a leaves out "
+                               "a (default: all)"});
         }
         options.push_back(OptionInfo::flag("--drop-missing", "Leave out rows with a missing value in a used column"));
+        options.push_back(na_option());
         options.insert(options.end(), own->begin(), own->end());
         options.push_back(output_option("Write the fit to this file (JSON); - for standard output"));
+        if (const std::optional<OptionInfo> table = kind->table_option()) options.push_back(*table);
         options.push_back(seed_option("Seed of the random starts (default 1)"));
         options.push_back(OptionInfo::number("--tolerance", 1e-15, 1e-4, "between 1e-15 and 1e-4",
                                              "Largest last step, in posterior sds (default 1e-8)"));

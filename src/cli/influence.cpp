@@ -106,7 +106,7 @@ class InfluenceCommand {
 Command influence_command() {
     return {
         "influence",
-        "Which rows hold up the answer: what dropping each would do",
+        "Which rows are influential: what dropping each would do to the means",
         {fit_argument(), fitted_data(),
          OptionInfo{"--variables",
                     "Variables, separated by commas; mu stands for every mu[…] (default: one for each parameter)"},

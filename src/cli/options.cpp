@@ -63,12 +63,22 @@ OptionInfo memory_option() {
             "SIZE"};
 }
 
+OptionInfo na_option() {
+    OptionInfo option{"--na", "Texts that mean a missing value, besides nothing, NA and NaN, separated by commas"};
+    option.type = OptionInfo::Type::list;
+    return option;
+}
+
 OptionInfo seed_option(const std::string& help) {
     return {"--seed", help, OptionInfo::Type::seed};
 }
 
 OptionInfo variables_option() {
     return {"--variables", "Variables to show, separated by commas; mu stands for every mu[…] (default: all)"};
+}
+
+OptionInfo all_option(const std::string& these) {
+    return OptionInfo::flag("--all", "Show all " + these);
 }
 
 OptionInfo output_option(const std::string& help) {
@@ -83,6 +93,7 @@ Format format_of(const Settings& settings) {
 Dataset data_of(const Settings& settings) {
     DataOptions options;
     if (settings.given("memory")) options.memory = bytes_of(settings.text("memory"));
+    options.na = settings.list("na");
     return {settings.text("DATA"), options};
 }
 

@@ -21,10 +21,14 @@ OptionInfo format_option();
 OptionInfo threads_option();
 /// --memory.
 OptionInfo memory_option();
+/// --na, texts that mean a missing value.
+OptionInfo na_option();
 /// --seed.
 OptionInfo seed_option(const std::string& help);
 /// --variables, a list of names.
 OptionInfo variables_option();
+/// --all: "Show all <these>".
+OptionInfo all_option(const std::string& these);
 /// -o, --output.
 OptionInfo output_option(const std::string& help);
 

@@ -13,6 +13,8 @@ namespace lrvb::cli {
 
 namespace {
 
+constexpr std::size_t kMostShown = 40;  // variables of a summary for people
+
 // The width of text in columns of a terminal: bytes that begin a UTF-8 character.
 std::size_t width_of(const std::string& text) {
     return static_cast<std::size_t>(std::count_if(
@@ -133,20 +135,21 @@ std::string csv_line(const std::vector<std::string>& fields) {
     std::string line;
     for (std::size_t i = 0; i < fields.size(); ++i) {
         if (i > 0) line += ',';
-        std::string field = detail::on_one_line(fields[i]);
-        const bool is_formula = would_be_run(field);
-        if (!is_formula && field.find_first_of(",\";") == std::string::npos) {
-            line += field;
-            continue;
-        }
-        line += is_formula ? "\"'" : "\"";
-        for (const char c : field) {
-            line += c;
-            if (c == '"') line += c;
-        }
-        line += '"';
+        line += csv_field(fields[i]);
     }
     return line += '\n';
+}
+
+std::string csv_field(const std::string& text, bool quoted) {
+    std::string field = detail::on_one_line(text);
+    const bool is_formula = would_be_run(field);
+    if (!is_formula && !quoted && field.find_first_of(",\";") == std::string::npos) return field;
+    std::string result = is_formula ? "\"'" : "\"";
+    for (const char c : field) {
+        result += c;
+        if (c == '"') result += c;
+    }
+    return result += '"';
 }
 
 std::string exact(double value) {
@@ -215,7 +218,16 @@ std::string headline(const FitFile& fit) {
 }
 
 std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
-    const std::vector<Index> chosen = fit.posterior.select(options.variables);
+    const std::vector<Index> selected = fit.posterior.select(options.variables);
+    const bool is_cut = options.format == Format::table && options.variables.empty() && !options.all;
+    const std::vector<Index> chosen = is_cut ? foremost_variables(fit, selected, kMostShown) : selected;
+    // Of the selected ones; the chosen are in the same order.
+    std::vector<RobustSd> robust;
+    for (std::size_t i = 0, next = 0; options.robust && i < selected.size() && next < chosen.size(); ++i) {
+        if (selected[i] != chosen[next]) continue;
+        robust.push_back((*options.robust)[i]);
+        ++next;
+    }
     const std::vector<Posterior::Row> rows = fit.posterior.summary(chosen, options.level);
     const std::string lower = quantile_name(0.5 * (1.0 - options.level));
     const std::string upper = quantile_name(0.5 * (1.0 + options.level));
@@ -237,8 +249,8 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
                 entry["verdict"] = checked.verdict;
             }
             if (options.robust) {
-                entry["sd_robust"] = (*options.robust)[i].sd_robust;
-                entry["sd_robust_se"] = (*options.robust)[i].sd_robust_se;
+                entry["sd_robust"] = robust[i].sd_robust;
+                entry["sd_robust_se"] = robust[i].sd_robust_se;
             }
             variables.push_back(std::move(entry));
         }
@@ -250,6 +262,7 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
         json["passes"] = fit.outcome.passes;
         json["n"] = fit.data.rows;
         json["warnings"] = fit.warnings;
+        if (!fit.notes.empty()) json["notes"] = fit.notes;
         if (!fit.other_optima.empty()) {
             json["other_optima"] = other_optima_document(fit.other_optima, fit.posterior, chosen);
         }
@@ -257,16 +270,26 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
         return json.json(2) + "\n";
     }
     if (options.format == Format::csv) {
-        std::vector<std::string> header{"variable", "mean", "sd", "sd_mfvb", lower, upper};
+        std::vector<std::string> header{"variable", "mean", "sd", "sd_mfvb", lower, upper, "ratio"};
+        if (fit.check) header.insert(header.end(), {"mean_exact", "sd_exact", "verdict"});
         if (options.robust) header.insert(header.end(), {"sd_robust", "sd_robust_se"});
         std::string text = csv_line(header);
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const Posterior::Row& row = rows[i];
-            std::vector<std::string> fields{row.name,         exact(row.mean), exact(row.sd), exact(row.mean_field_sd),
-                                            exact(row.lower), exact(row.upper)};
+            std::vector<std::string> fields{row.name,
+                                            exact(row.mean),
+                                            exact(row.sd),
+                                            exact(row.mean_field_sd),
+                                            exact(row.lower),
+                                            exact(row.upper),
+                                            exact(row.sd / row.mean_field_sd)};
+            if (fit.check) {
+                const CheckedVariable& checked = fit.check->variables[static_cast<std::size_t>(chosen[i])];
+                fields.insert(fields.end(), {exact(checked.mean_exact), exact(checked.sd_exact), checked.verdict});
+            }
             if (options.robust) {
-                fields.push_back(exact((*options.robust)[i].sd_robust));
-                fields.push_back(exact((*options.robust)[i].sd_robust_se));
+                fields.push_back(exact(robust[i].sd_robust));
+                fields.push_back(exact(robust[i].sd_robust_se));
             }
             text += csv_line(fields);
         }
@@ -287,19 +310,27 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
             table.back().push_back(checked.verdict);
         }
         if (options.robust) {
-            table.back().insert(table.back().begin() + 3, rounded((*options.robust)[i].sd_robust, sd));
+            table.back().insert(table.back().begin() + 3, rounded(robust[i].sd_robust, sd));
         }
     }
     std::string text = headline(fit) + "\n";
     if (fit.correction) {
-        text += fmt::format("means and covariances corrected by {} draws from the exact posterior ({}, ess {:.0f})\n",
-                            fit.correction->draws, detail::on_one_line(fit.correction->method), fit.correction->ess);
+        text += fmt::format(
+            "means and covariances corrected by {} draws from the exact posterior ({}, effective sample size {:.0f})\n",
+            fit.correction->draws, detail::on_one_line(fit.correction->method), fit.correction->ess);
     }
+    for (const std::string& note : fit.notes) text += detail::on_one_line(note) + "\n";
     for (const std::string& warning : fit.warnings) {
         text += "warning: " + detail::on_one_line(warning) + "\n";
     }
     text += "\n" + aligned(table);
-    if (options.variables.empty()) text += left_out(fit.posterior, chosen.size());
+    if (chosen.size() < selected.size()) {
+        text += fmt::format(
+            "\nthe {} of {} variables that matter most; 'lrvb summary FIT --all' shows all, --variables those that it "
+            "names\n",
+            chosen.size(), selected.size());
+    }
+    if (options.variables.empty()) text += left_out(fit.posterior, selected.size());
     text += optima_text(fit, rows);
     if (fit.check) {
         text += fmt::format("\nagainst the exact posterior: {}: {}\n", to_string(fit.check->verdict),

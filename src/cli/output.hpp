@@ -27,6 +27,9 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows);
 /// that a spreadsheet would run (=, +, - or @ first, and no number) gets an apostrophe before it, within quotes.
 std::string csv_line(const std::vector<std::string>& fields);
 
+/// One field of such a line, in quotes also where it need not be if it was `quoted` before.
+std::string csv_field(const std::string& text, bool quoted = false);
+
 /// The double, as short as it can be to be read back as the same; NA for what is not a number.
 std::string exact(double value);
 
@@ -60,6 +63,8 @@ std::string headline(const FitFile& fit);
 struct SummaryOptions {
     Format format = Format::table;
     std::vector<std::string> variables;
+    /// A table of all variables, however many; otherwise, where none are named, of the foremost 40.
+    bool all = false;
     double level = 0.9;
     /// Of the same variables, where they were asked for.
     std::optional<std::vector<RobustSd>> robust = {};

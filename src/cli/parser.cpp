@@ -45,6 +45,8 @@ std::string type_name(const OptionInfo& option) {
     switch (option.type) {
         case Type::whole:
             return "INT";
+        case Type::range:
+            return "INT[:INT]";
         case Type::number:
             return "FLOAT";
         case Type::seed:
@@ -52,6 +54,7 @@ std::string type_name(const OptionInfo& option) {
         case Type::choice:
             return fmt::format("{}", fmt::join(option.choices, "|"));
         case Type::text:
+        case Type::list:
         case Type::texts:
         case Type::file:
         case Type::output:
@@ -79,7 +82,7 @@ std::string seed_error(const std::string& text) {
 
 std::string range_error(const OptionInfo& option, const std::string& text) {
     const std::optional<double> value = number_in(text);
-    const bool whole = option.type == Type::whole;
+    const bool whole = option.type != Type::number;
     if (!value || !std::isfinite(*value) || (whole && text.find_first_not_of("+-0123456789") != std::string::npos)) {
         return fmt::format("'{}' is not a {}number", text, whole ? "whole " : "");
     }
@@ -87,6 +90,17 @@ std::string range_error(const OptionInfo& option, const std::string& text) {
     const bool says_both = !option.range.ends_with(" or more");
     return fmt::format("{} is out of range: it must be {}", text,
                        says_both || *value < option.least ? option.range : fmt::format("at most {}", option.most));
+}
+
+// Of both ends; whether there are two, and which is larger, is Settings::range's to say.
+std::string ends_error(const OptionInfo& option, const std::string& text) {
+    const std::size_t colon = text.find(':');
+    if (colon == std::string::npos) return range_error(option, text);
+    for (const std::string& end : {text.substr(0, colon), text.substr(colon + 1)}) {
+        if (end.empty()) continue;
+        if (std::string error = range_error(option, end); !error.empty()) return error;
+    }
+    return {};
 }
 
 std::string empty_error(const std::string& text) {
@@ -99,6 +113,14 @@ void add_option(CLI::App& command, const OptionInfo& option, Settings& settings)
     if (option.type == Type::flag) {
         added = command.add_flag_callback(
             option.name, [&settings, key] { settings.set(key, "true"); }, option.help);
+    } else if (option.type == Type::list) {
+        added = command.add_option_function<std::vector<std::string>>(
+            option.name,
+            [&settings, key](const std::vector<std::string>& values) {
+                settings.set(key, fmt::format("{}", fmt::join(values, ",")));
+            },
+            option.help);
+        added->type_name(type_name(option))->allow_extra_args(false);  // one value each time
     } else if (option.type == Type::texts) {
         added = command.add_option_function<std::vector<std::string>>(
             option.name,
@@ -115,6 +137,9 @@ void add_option(CLI::App& command, const OptionInfo& option, Settings& settings)
     if (option.type == Type::whole || option.type == Type::number) {
         added->check(
             CLI::Validator([option](const std::string& text) { return range_error(option, text); }, option.range));
+    } else if (option.type == Type::range) {
+        added->check(
+            CLI::Validator([option](const std::string& text) { return ends_error(option, text); }, option.range));
     } else if (option.type == Type::file || option.type == Type::output) {
         added->check(CLI::Validator(empty_error, ""));
     } else if (option.type == Type::seed) {

@@ -1,39 +1,11 @@
 #include "cli/command.hpp"
-#include "cli/output.hpp"
+#include "cli/prediction_file.hpp"
 
 #include <fmt/format.h>
-
-#include <cmath>
-#include <iterator>
 
 namespace lrvb::cli {
 
 namespace {
-
-class CsvSink final : public TableSink {
-  public:
-    explicit CsvSink(const std::string& path) : file_(path) {}
-
-    void header(const std::vector<std::string>& names) override {
-        std::vector<std::string> fields{"row"};
-        fields.insert(fields.end(), names.begin(), names.end());
-        file_.add(csv_line(fields));
-    }
-    void row(Index row, const Vector& numbers) override {
-        std::string line = fmt::format("{}", row);
-        for (const double number : numbers) {
-            line += ',';
-            // Beyond all doubles, as a log density far away: that is known, and NA would hide it.
-            line += std::isinf(number) ? (number > 0.0 ? "Inf" : "-Inf") : exact(number);
-        }
-        line += '\n';
-        file_.add(line);
-    }
-    void commit() { file_.commit(); }
-
-  private:
-    LineFile file_;
-};
 
 int predict_rows(const Settings& settings) {
     const std::string path = settings.text("FIT");
@@ -42,12 +14,25 @@ int predict_rows(const Settings& settings) {
     if (!fit.converged()) {
         throw std::runtime_error(fmt::format("{}: no prediction from a fit that did not converge: fit again", path));
     }
+    PredictOptions options;
+    options.drop_missing = settings.flag("drop-missing");
+    if (settings.has("level")) {
+        if (!fit.model->predicts_intervals()) {
+            throw UsageError(
+                fmt::format("--level: predictions of a {} have no intervals: leave it out", fit.model->kind()));
+        }
+        options.level = settings.number("level");
+    }
     if (const std::string note = fit.model->prediction_note(); fit.correction && !note.empty()) {
         complain(note);
     }
-    CsvSink sink(settings.text("output", "-"));
-    fit.model->predict(fit, data_of(settings), settings.flag("drop-missing"), sink);
-    sink.commit();
+    PredictionFile file(settings.text("output", "-"), format_of(settings));
+    if (settings.flag("append")) {
+        predict_beside(fit, data_of(settings), options, file);
+    } else {
+        fit.model->predict(fit, data_of(settings), options, file);
+    }
+    file.commit();
     return kSuccess;
 }
 
@@ -59,7 +44,12 @@ Command predict_command() {
         "Predict new rows from a fit",
         {fit_argument(),
          OptionInfo{"DATA", "New rows, with the columns of the fit: CSV, .npy, or -", OptionInfo::Type::file}.require(),
-         OptionInfo::flag("--drop-missing", "Leave out rows with a missing value"), memory_option(),
+         OptionInfo::number("--level", 1e-6, 1.0 - 1e-6, "between 0 and 1",
+                            "Show lower and upper as well: an interval that holds a new response with this probability "
+                            "(regressions)"),
+         OptionInfo::flag("--append", "Write all columns and rows of DATA, and the predictions after them"),
+         OptionInfo::choice("--format", {"csv", "json"}, "csv (default) or json"),
+         OptionInfo::flag("--drop-missing", "Leave out rows with a missing value"), na_option(), memory_option(),
          output_option("Write to this file instead of standard output")},
         predict_rows};
 }

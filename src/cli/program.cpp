@@ -31,6 +31,7 @@ std::vector<Command> all_commands() {
     commands.push_back(influence_command());
     commands.push_back(sensitivity_command());
     commands.push_back(report_command());
+    commands.push_back(plot_command());
     for (Command& command : simulate_commands()) commands.push_back(std::move(command));
     commands.push_back(reproduce_command());
     return commands;

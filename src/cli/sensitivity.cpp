@@ -6,13 +6,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lrvb::cli {
 
 namespace {
 
-constexpr double kMatters = 0.1;  // posterior sds, for a change of 10 %
+constexpr double kMatters = 0.1;          // posterior sds, for a change of 10 %
+constexpr std::size_t kMostEffects = 20;  // of a table for people
 
 std::string csv_text(const std::vector<PriorEffect>& effects) {
     std::string text = csv_line({"variable", "prior", "value", "mean_derivative", "sds_per_percent", "sd_derivative",
@@ -22,6 +24,22 @@ std::string csv_text(const std::vector<PriorEffect>& effects) {
                           exact(effect.sds_per_percent), exact(effect.sd_slope), exact(effect.sd_percent)});
     }
     return text;
+}
+
+std::string json_text(const std::vector<PriorEffect>& effects) {
+    Document list = Document::list();
+    for (const PriorEffect& effect : effects) {
+        Document entry;
+        entry["variable"] = effect.variable;
+        entry["prior"] = effect.prior.name;
+        entry["value"] = effect.prior.value;
+        entry["mean_derivative"] = effect.mean_slope;
+        entry["sds_per_percent"] = effect.sds_per_percent;
+        entry["sd_derivative"] = effect.sd_slope;
+        entry["sd_percent_per_percent"] = effect.sd_percent;
+        list.push_back(std::move(entry));
+    }
+    return Document{{"effects", std::move(list)}}.json(2) + "\n";
 }
 
 std::string sentence(const FitFile& fit, const std::vector<PriorEffect>& effects) {
@@ -48,11 +66,13 @@ std::string located(double value, double sd) {
     return std::abs(value) > 100.0 * sd ? rounded(value, sd) : fmt::format("{:.3g}", value + 0.0);
 }
 
-std::string table_text(const std::vector<PriorEffect>& effects, bool has_sds) {
+// Those that matter most stand first.
+std::string table_text(const std::vector<PriorEffect>& effects, bool has_sds, std::size_t most) {
     std::vector<std::vector<std::string>> table{{"variable", "prior", "value", "d mean", "sds per 1 %"}};
     if (has_sds) table.front().insert(table.front().end(), {"d sd", "sd % per 1 %"});
     const auto shown = [](double value) { return fmt::format("{:.3g}", value + 0.0); };  // no −0
-    for (const PriorEffect& effect : effects) {
+    for (std::size_t i = 0; i < std::min(most, effects.size()); ++i) {
+        const PriorEffect& effect = effects[i];
         const bool is_location = effect.prior.role == PriorNumber::Role::location;
         const std::string value =
             is_location ? located(effect.prior.value, effect.prior.unit) : shown(effect.prior.value);
@@ -60,7 +80,12 @@ std::string table_text(const std::vector<PriorEffect>& effects, bool has_sds) {
             {effect.variable, effect.prior.name, value, shown(effect.mean_slope), shown(effect.sds_per_percent)});
         if (has_sds) table.back().insert(table.back().end(), {shown(effect.sd_slope), shown(effect.sd_percent)});
     }
-    return aligned(table);
+    std::string text = aligned(table);
+    if (effects.size() > most) {
+        text += fmt::format("\nthe {} strongest of {}; --all shows all, --variables those of some variables\n", most,
+                            effects.size());
+    }
+    return text;
 }
 
 int show_sensitivity(const Settings& settings) {
@@ -75,7 +100,12 @@ int show_sensitivity(const Settings& settings) {
         detail::write_text(output, csv_text(effects));
         if (output == "-") return kSuccess;
     }
-    say(fmt::format("{}\n\n{}\n{}", detail::on_one_line(sentence(fit, effects)), table_text(effects, has_data),
+    if (const Format format = format_of(settings); format != Format::table) {
+        say(format == Format::csv ? csv_text(effects) : json_text(effects));
+        return kSuccess;
+    }
+    const std::size_t most = settings.flag("all") ? effects.size() : kMostEffects;
+    say(fmt::format("{}\n\n{}\n{}", detail::on_one_line(sentence(fit, effects)), table_text(effects, has_data, most),
                     has_data
                         ? "d mean is linear response, in closed form; d sd is the difference of two refits.\n"
                         : "d mean is linear response, in closed form. Give the data for what happens to the sds.\n"));
@@ -86,12 +116,12 @@ int show_sensitivity(const Settings& settings) {
 
 Command sensitivity_command() {
     return {"sensitivity",
-            "Which numbers of the prior hold up the answer: d E[variable] / d prior",
+            "How sensitive the means are to the prior: d E[variable] / d number of the prior",
             {fit_argument(),
              OptionInfo{"DATA", "The data that was fitted, for the sensitivity of the sds (by refits)",
                         OptionInfo::Type::file},
-             variables_option(), output_option("Write to this file (CSV); - for standard output"), threads_option(),
-             memory_option()},
+             format_option(), variables_option(), all_option("effects, not only the 20 strongest"),
+             output_option("Write to this file (CSV); - for standard output"), threads_option(), memory_option()},
             show_sensitivity};
 }
 

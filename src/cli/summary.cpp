@@ -11,6 +11,8 @@ int show_summary(const Settings& settings) {
     SummaryOptions options;
     options.format = format_of(settings);
     options.variables = settings.list("variables");
+    options.all = settings.flag("all");
+    if (options.all && !options.variables.empty()) throw UsageError("--all and --variables contradict each other");
     if (settings.has("level")) options.level = settings.number("level");
     if (settings.flag("robust") != settings.has("DATA")) {
         throw UsageError("--robust and DATA need each other: 'lrvb summary FIT DATA --robust'");
@@ -29,7 +31,7 @@ Command summary_command() {
             "Show means, sds and intervals of a fit",
             {fit_argument(),
              OptionInfo{"DATA", "The data that was fitted, for --robust: CSV, .npy, or -", OptionInfo::Type::file},
-             format_option(), variables_option(),
+             format_option(), variables_option(), all_option("variables, not only the 40 that matter most"),
              OptionInfo::number("--level", 1e-6, 1.0 - 1e-6, "between 0 and 1",
                                 "Probability of the intervals (default 0.9)"),
              OptionInfo::flag("--robust",

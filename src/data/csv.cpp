@@ -27,7 +27,8 @@ enum class Outcome { row, dropped, end };
 class CsvSource::Implementation {
   public:
     Implementation(const std::string& path, const CsvOptions& options)
-        : reader_(path, options.block, options.read_once ? 0 : options.memory, options.columns, options.last),
+        : reader_(path, options.block, options.read_once ? 0 : options.memory, options.columns, options.ranges,
+                  options.last.empty() ? std::vector<std::string>() : std::vector{options.last}, options.na),
           missing_(options.missing) {
         slots_.assign(reader_.names().size(), -1);
         for (std::size_t i = 0; i < selected().size(); ++i) slots_[selected()[i]] = static_cast<Index>(i);
@@ -68,6 +69,7 @@ class CsvSource::Implementation {
     /// others: the fast way through most files. It stops before any row about which there is more to say.
     Index read_plain(double* rows, Index capacity) {
         Index count = 0;
+        if (reader_.has_missing_numbers()) return count;
         detail::CsvBuffer& buffer = reader_.buffer();
         const char* const end = buffer.lines_end();
         for (const char* next = buffer.begin(); count < capacity && next < end; ++count) {
@@ -129,7 +131,7 @@ class CsvSource::Implementation {
     /// Parses a selected field.
     bool is_missing(std::size_t place, double& number) const {
         const std::string_view text = reader_.record().fields[place].text;
-        switch (detail::parse_number(text, number)) {
+        switch (reader_.parse(text, number)) {
             case NumberKind::number:
                 return false;
             case NumberKind::missing:

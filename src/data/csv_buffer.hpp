@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/files.hpp"
+#include "data/unpacked_stream.hpp"
 
 #include <cstddef>
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace lrvb::detail {
 
-/// A window of a text file that moves forward: what has been read and not yet consumed. The file ends in a line feed
-/// here, whether or not it does on the disk, and `decimal_padding` bytes behind the window's end can be read.
+/// A window of a text file, which may be packed by gzip, that moves forward: what has been read and not yet consumed.
+/// The file ends in a line feed here, whether or not it does on the disk, and `decimal_padding` bytes behind the
+/// window's end can be read.
 class CsvBuffer {
   public:
     /// `kept` is that of ByteStream.
@@ -37,13 +38,14 @@ class CsvBuffer {
     bool can_go_back() const { return stream_.can_go_back(); }
 
     std::size_t kept_bytes() const { return stream_.kept_bytes(); }
+    bool is_packed() const { return stream_.is_packed(); }
 
     /// `rewind` will come back to the present beginning.
     void mark() { mark_ = storage_place_ + begin_; }
     void rewind();
 
   private:
-    ByteStream stream_;
+    UnpackedStream stream_;
     std::size_t block_;
     std::vector<char> storage_;
     std::size_t storage_place_ = 0;  // of the storage's first byte, in the file

@@ -5,9 +5,11 @@
 
 #include <lrvb/data/csv.hpp>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <unordered_map>
+#include <utility>
 
 namespace lrvb::detail {
 namespace {
@@ -22,18 +24,32 @@ constexpr Index most_blank_rows = 100'000'000;
 }  // namespace
 
 CsvReader::CsvReader(const std::string& path, std::size_t block, std::size_t kept,
-                     const std::vector<std::string>& wanted, const std::string& last)
-    : buffer_(path, block, kept) {
+                     const std::vector<std::string>& wanted, bool ranges, const std::vector<std::string>& last,
+                     std::vector<std::string> na)
+    : buffer_(path, block, kept), na_(std::move(na)) {
+    for (const std::string& text : na_) {
+        double number = 0.0;
+        if (parse_number(text, number) != NumberKind::text) has_missing_numbers_ = true;
+    }
+    begin();
+    selected_ = select_columns(name(), names_, wanted, ranges, last);
+    for (const std::size_t place : selected_) require_utf8(0, place, names_[place]);
+    require_rows();
+}
+
+CsvReader::CsvReader(const std::string& path) : buffer_(path, std::size_t{1} << 20, 0) {
+    begin();
+    require_rows();
+}
+
+void CsvReader::begin() {
     refuse_compressed();
     skip_byte_order_mark();
     if (is_blank_to_the_end()) refuse("is empty: give a line of column names, then rows of numbers");
     read_header();
-    selected_ = select_columns(name(), names_, wanted);
-    if (!last.empty()) {
-        std::erase(selected_, select_columns(name(), names_, {last}).front());
-        selected_.push_back(select_columns(name(), names_, {last}).front());
-    }
-    for (const std::size_t place : selected_) require_utf8(0, place, names_[place]);
+}
+
+void CsvReader::require_rows() {
     buffer_.mark();
     if (is_blank_to_the_end()) refuse("has a header but no rows: add rows of numbers below it");
 }
@@ -70,6 +86,12 @@ bool CsvReader::next() {
     }
     row_ += blank_rows_ + 1;
     return true;
+}
+
+NumberKind CsvReader::parse(std::string_view text, double& number) const {
+    // As they are compared with what stands in the file, not as numbers: -999 is not -999.0.
+    if (std::find(na_.begin(), na_.end(), text) != na_.end()) return NumberKind::missing;
+    return parse_number(text, number);
 }
 
 void CsvReader::require_whole() const {

@@ -16,9 +16,11 @@ namespace lrvb::detail {
 /// such files share. The header is read by the constructor, which also selects the columns.
 class CsvReader {
   public:
-    /// `wanted` and `last` are those of CsvOptions, `kept` is that of ByteStream.
+    /// `wanted`, `ranges`, `last` and `na` are those of FrameOptions, `kept` is that of ByteStream.
     CsvReader(const std::string& path, std::size_t block, std::size_t kept, const std::vector<std::string>& wanted,
-              const std::string& last = {});
+              bool ranges, const std::vector<std::string>& last, std::vector<std::string> na = {});
+    /// Selects nothing, so that columns may be called as they like.
+    explicit CsvReader(const std::string& path);
 
     const std::string& name() const { return buffer_.name(); }
     const std::vector<std::string>& names() const { return names_; }        // of the file's columns
@@ -43,6 +45,10 @@ class CsvReader {
     Index row() const { return row_; }
     /// How many blank rows came just before it.
     Index blank_rows() const { return blank_rows_; }
+    /// What a field holds, and its number: as parse_number says, but that texts of `na` are missing.
+    NumberKind parse(std::string_view text, double& number) const;
+    /// Whether a plain number may be one of `na`, such as -999.
+    bool has_missing_numbers() const { return has_missing_numbers_; }
     /// Rows that somebody else has read from the buffer.
     void skip_rows(Index count) { row_ += count; }
 
@@ -62,6 +68,8 @@ class CsvReader {
     void require_utf8(Index row, std::size_t place, std::string_view text) const;
 
   private:
+    void begin();
+    void require_rows();
     void refuse_compressed();
     void skip_byte_order_mark();
     void read_header();
@@ -71,6 +79,8 @@ class CsvReader {
     std::string column_label(std::size_t place) const;
 
     CsvBuffer buffer_;
+    std::vector<std::string> na_;
+    bool has_missing_numbers_ = false;
     char separator_ = ',';
     std::vector<std::string> names_;
     std::vector<std::size_t> selected_;

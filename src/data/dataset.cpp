@@ -1,5 +1,7 @@
 #include "base/files.hpp"
 #include "base/messages.hpp"
+#include "data/columns.hpp"
+#include "data/csv_record.hpp"
 
 #include <lrvb/data/csv.hpp>
 #include <lrvb/data/dataset.hpp>
@@ -7,7 +9,6 @@
 #include <lrvb/data/table.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -67,43 +68,36 @@ class Cache {
     std::vector<double> numbers_;
 };
 
-// The columns, that of the weights behind all others.
-std::vector<std::string> with_last(std::vector<std::string> names, const std::string& weights,
-                                   const std::string& path) {
-    auto found = std::find(names.begin(), names.end(), weights);
-    if (found == names.end()) {
-        // By number, as columns can be asked for.
-        for (std::size_t i = 0; i < names.size(); ++i) {
-            if (fmt::format("{}", i + 1) == weights) found = names.begin() + static_cast<std::ptrdiff_t>(i);
-        }
-    }
-    if (found == names.end()) {
-        throw std::runtime_error(fmt::format("{}: there is no column '{}' for --weights; the columns are {}", path,
-                                             weights, fmt::join(names, ", ")));
-    }
-    std::rotate(found, found + 1, names.end());
-    return names;
+// A NumPy file has no texts that could mean a missing value.
+void require_no_texts(const std::string& path, const std::vector<std::string>& na) {
+    if (na.empty()) return;
+    throw std::runtime_error(
+        fmt::format("{}: {} cannot mean a missing value in a NumPy file, which holds numbers alone: give a CSV file",
+                    path, detail::shown(na.front())));
 }
 
 // `last` is a column that is read after all others.
-Opened open(const std::string& path, const std::vector<std::string>& columns, const std::string& last,
-            bool drop_missing) {
+Opened open(const std::string& path, const std::vector<std::string>& columns, bool ranges, const std::string& last,
+            bool drop_missing, const std::vector<std::string>& na) {
     Opened opened;
     if (path.ends_with(".npy")) {
-        if (!last.empty()) {
-            return open(path, with_last(open(path, columns, {}, drop_missing).names, last, path), {}, drop_missing);
-        }
-        auto source = std::make_shared<NpySource>(path, columns);
-        opened.names = columns;
-        for (Index i = 1; i <= source->columns() && columns.empty(); ++i) opened.names.push_back(fmt::format("{}", i));
+        require_no_texts(path, na);
+        NpyOptions options;
+        options.columns = columns;
+        options.ranges = ranges;
+        if (!last.empty()) options.last = {last};
+        auto source = std::make_shared<NpySource>(path, options);
+        opened.names = source->column_names();
         opened.rows = source->rows();
         opened.source = std::move(source);
         return opened;
     }
     CsvOptions options;
     options.columns = columns;
+    options.ranges = ranges;
     options.last = last;
     options.missing = drop_missing ? Missing::drop : Missing::refuse;
+    options.na = na;
     options.read_once = true;
     auto source = std::make_shared<CsvSource>(path, options);
     opened.names = source->column_names();
@@ -172,6 +166,21 @@ FrameColumn as_text(const FrameColumn& column) {
     return text_column(column.name, texts);
 }
 
+// Text whose every level is a number, as that number; anything else as it is.
+FrameColumn as_numbers(FrameColumn column) {
+    std::vector<double> values(column.levels.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (detail::parse_number(column.levels[i], values[i]) != detail::NumberKind::number) return column;
+    }
+    column.numbers.resize(static_cast<Index>(column.codes.size()));
+    for (std::size_t n = 0; n < column.codes.size(); ++n) {
+        column.numbers[static_cast<Index>(n)] = values[column.codes[n]];
+    }
+    column.levels.clear();
+    column.codes.clear();
+    return column;
+}
+
 // The rows of a table that have a value in every column; those that have not are counted.
 void leave_out(DataFrame& frame, const std::vector<bool>& is_missing) {
     std::vector<Index> kept;
@@ -194,19 +203,31 @@ void leave_out(DataFrame& frame, const std::vector<bool>& is_missing) {
         std::vector<std::string> texts;
         texts.reserve(kept.size());
         for (const Index n : kept) texts.push_back(column.levels[column.codes[static_cast<std::size_t>(n)]]);
+        const bool quoted = column.quoted;
         column = text_column(column.name, texts);  // without the levels that are gone
+        column.quoted = quoted;
     }
     frame.dropped += frame.rows - static_cast<Index>(kept.size());
     frame.rows = static_cast<Index>(kept.size());
     frame.file_rows = std::move(file_rows);
 }
 
-// What a file with these numbers would give: what is no number is missing.
-void settle_missing(DataFrame& frame, Missing missing) {
+// What a file with these numbers would give: what is no number is missing, and so is what `na` has.
+void settle_missing(DataFrame& frame, Missing missing, const std::vector<std::string>& na) {
+    const auto is_na = [&](const std::string& text) { return std::find(na.begin(), na.end(), text) != na.end(); };
     std::vector<bool> is_missing(static_cast<std::size_t>(frame.rows), false);
     const FrameColumn* first_column = nullptr;
     Index first = frame.rows;
     for (const FrameColumn& column : frame.columns) {
+        const auto leave = [&](Index n) {
+            is_missing[static_cast<std::size_t>(n)] = true;
+            if (n >= first) return;
+            first = n;
+            first_column = &column;
+        };
+        for (Index n = 0; n < static_cast<Index>(column.codes.size()) && !na.empty(); ++n) {
+            if (is_na(column.levels[column.codes[static_cast<std::size_t>(n)]])) leave(n);
+        }
         for (Index n = 0; n < column.numbers.size(); ++n) {
             if (std::isinf(column.numbers[n])) {
                 throw std::runtime_error(fmt::format(
@@ -214,12 +235,9 @@ void settle_missing(DataFrame& frame, Missing missing) {
                     "NaN if it is missing",
                     frame.name, frame.file_row(n), detail::shown(column.name)));
             }
-            if (!std::isnan(column.numbers[n])) continue;
-            is_missing[static_cast<std::size_t>(n)] = true;
-            if (n < first) {
-                first = n;
-                first_column = &column;
-            }
+            const bool is_there =
+                !std::isnan(column.numbers[n]) && (na.empty() || !is_na(fmt::format("{}", column.numbers[n])));
+            if (!is_there) leave(n);
         }
     }
     if (first_column == nullptr) return;
@@ -234,6 +252,36 @@ void settle_missing(DataFrame& frame, Missing missing) {
         count == 1 ? "" : fmt::format(", in the first of {} such rows", count)));
 }
 
+std::vector<std::size_t> places_in(const DataFrame& frame, const FrameOptions& options) {
+    return detail::select_columns(frame.name, frame.column_names(), options.columns, options.ranges, options.last);
+}
+
+// What columns are called that were asked for by name or number.
+std::vector<std::string> names_of(const DataFrame& frame, const std::vector<std::string>& columns) {
+    std::vector<std::string> names;
+    names.reserve(columns.size());
+    for (const std::string& column : columns) {
+        names.push_back(frame.columns[static_cast<std::size_t>(frame.find(column))].name);
+    }
+    return names;
+}
+
+// Makes columns text, or numbers where they can be.
+void make(DataFrame& frame, const std::vector<std::string>& text, const std::vector<std::string>& numbers) {
+    const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    for (FrameColumn& column : frame.columns) {
+        const bool to_text = has(text, column.name);
+        const bool to_numbers = !to_text && has(numbers, column.name);
+        if (to_text && !column.is_text()) column = as_text(column);
+        if (to_numbers && column.is_text()) column = as_numbers(std::move(column));
+        column.told = to_text      ? FrameColumn::Told::text
+                      : to_numbers ? FrameColumn::Told::numbers
+                                   : FrameColumn::Told::nothing;
+    }
+}
+
 // These columns of a table in memory; none: all.
 DataFrame chosen_of(const DataFrame& frame, const FrameOptions& options) {
     DataFrame result;
@@ -241,17 +289,13 @@ DataFrame chosen_of(const DataFrame& frame, const FrameOptions& options) {
     result.rows = frame.rows;
     result.dropped = frame.dropped;
     result.file_rows = frame.file_rows;
-    if (options.columns.empty()) result.columns = frame.columns;
-    for (const std::string& column : options.columns) {
-        result.columns.push_back(frame.columns[static_cast<std::size_t>(frame.find(column))]);
+    if (options.columns.empty() && options.last.empty()) {
+        result.columns = frame.columns;
+    } else {
+        for (const std::size_t place : places_in(frame, options)) result.columns.push_back(frame.columns[place]);
     }
-    settle_missing(result, options.missing);
-    for (const std::string& column : options.text) {
-        const std::string& name = frame.columns[static_cast<std::size_t>(frame.find(column))].name;
-        for (FrameColumn& own : result.columns) {
-            if (own.name == name && !own.is_text()) own = as_text(own);
-        }
-    }
+    settle_missing(result, options.missing, options.na);
+    make(result, names_of(frame, options.text), names_of(frame, options.numbers));
     return result;
 }
 
@@ -345,31 +389,34 @@ Dataset::Dataset(DataFrame frame) {
     frame_ = std::make_shared<const DataFrame>(std::move(frame));
 }
 
+Dataset Dataset::with_na(const std::vector<std::string>& texts) const {
+    Dataset result = *this;
+    std::vector<std::string>& own = result.options_.na;
+    for (const std::string& text : texts) {
+        if (std::find(own.begin(), own.end(), text) == own.end()) own.push_back(text);
+    }
+    return result;
+}
+
 std::string Dataset::name() const {
     return frame_ ? frame_->name : path_;
 }
 
 DataRows Dataset::rows(const RowSelection& selection) const {
-    std::vector<std::string> columns = selection.columns;
-    std::string last;  // of all columns, where none are chosen
-    if (!selection.weights.empty()) {
-        if (!columns.empty()) {
-            columns.push_back(selection.weights);
-        } else if (frame_) {
-            for (const FrameColumn& column : frame_->columns) columns.push_back(column.name);
-            columns = with_last(std::move(columns), selection.weights, frame_->name);
-        } else {
-            last = selection.weights;
-        }
-    }
     FrameOptions own;
-    own.columns = columns;
+    own.columns = selection.columns;
+    own.ranges = selection.ranges;
+    if (!selection.weights.empty()) own.last = {selection.weights};
     own.missing = selection.drop_missing ? Missing::drop : Missing::refuse;
+    own.na = options_.na;
     const DataFrame chosen = frame_ ? chosen_of(*frame_, own) : DataFrame();
-    const Opened opened = frame_ ? open(chosen) : open(path_, columns, last, selection.drop_missing);
+    const Opened opened =
+        frame_ ? open(chosen)
+               : open(path_, own.columns, own.ranges, selection.weights, selection.drop_missing, options_.na);
     DataRows data;
     data.record.name = opened.source->name();
     data.record.columns = opened.names;
+    data.record.na = options_.na;
     if (!selection.weights.empty()) {
         data.record.weights = opened.names.back();
         data.record.columns.pop_back();
@@ -421,20 +468,29 @@ NewRows Dataset::new_rows(const std::vector<std::string>& columns, bool drop_mis
         FrameOptions own;
         own.columns = columns;
         own.missing = drop_missing ? Missing::drop : Missing::refuse;
+        own.na = options_.na;
         const DataFrame chosen = chosen_of(*frame_, own);
         const auto rows = std::make_shared<CountedRows>(open(chosen).source, chosen.file_rows);
         return {rows, [rows] { return rows->dropped(); }};
     }
-    const Opened opened = open(path_, columns, {}, drop_missing);
+    const Opened opened = open(path_, columns, false, {}, drop_missing, options_.na);
     const CsvSource* const csv = opened.csv;
     return {opened.source, [csv] { return csv == nullptr ? Index{0} : csv->dropped(); }};
 }
 
 DataFrame Dataset::frame(const FrameOptions& options) const {
-    if (frame_) return chosen_of(*frame_, options);
     FrameOptions own = options;
     own.memory = options_.memory;
-    return read_frame(path_, own);
+    own.na = options_.na;
+    if (frame_) return chosen_of(*frame_, own);
+    if (!path_.ends_with(".npy")) return read_frame(path_, own);
+    // Its columns are numbers; which of them are to be text is a matter of the table.
+    require_no_texts(path_, own.na);
+    own.text.clear();
+    own.numbers.clear();
+    DataFrame frame = read_frame(path_, own);
+    make(frame, names_of(frame, options.text), names_of(frame, options.numbers));
+    return frame;
 }
 
 void for_each_row(RowSource& source, const std::function<void(const double*)>& visit) {

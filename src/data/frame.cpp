@@ -28,13 +28,17 @@ struct Unusable {
 class CsvFrameReader {
   public:
     CsvFrameReader(const std::string& path, const FrameOptions& options)
-        : reader_(path, options.block, options.memory, options.columns),
+        : reader_(path, options.block, options.memory, options.columns, options.ranges, options.last, options.na),
           missing_(options.missing),
           memory_(options.memory),
           is_text_(reader_.selected().size(), false),
+          is_number_(reader_.selected().size(), false),
+          is_quoted_(reader_.selected().size(), true),
           unusable_(reader_.selected().size()),
           numbers_(reader_.selected().size()) {
-        mark_text(options.text);
+        mark(options.text, "text", is_text_);
+        mark(options.numbers, "numbers", is_number_);
+        told_text_ = is_text_;
     }
 
     DataFrame read() {
@@ -48,6 +52,9 @@ class CsvFrameReader {
         for (std::size_t i = 0; i < is_text_.size(); ++i) {
             FrameColumn& column = frame.columns.emplace_back();
             column.name = names[i];
+            column.quoted = is_quoted_[i];
+            if (is_number_[i]) column.told = FrameColumn::Told::numbers;
+            if (told_text_[i]) column.told = FrameColumn::Told::text;
             if (is_text_[i]) continue;
             column.numbers = Eigen::Map<const Vector>(numbers_[i].data(), rows_);
             numbers_[i] = {};
@@ -57,16 +64,16 @@ class CsvFrameReader {
     }
 
   private:
-    void mark_text(const std::vector<std::string>& columns) {
-        if (columns.empty()) return;
-        for (const std::size_t place : detail::select_columns(reader_.name(), reader_.names(), columns)) {
+    void mark(const std::vector<std::string>& columns, std::string_view what, std::vector<bool>& marks) const {
+        for (const std::string& column : columns) {
+            const std::size_t place = detail::select_columns(reader_.name(), reader_.names(), {column}).front();
             const auto slot = std::find(reader_.selected().begin(), reader_.selected().end(), place);
             if (slot == reader_.selected().end()) {
                 throw std::invalid_argument(
-                    fmt::format("{}: column {} is to be text, but is not among the columns to read: add it to them",
-                                reader_.name(), detail::shown(reader_.names()[place])));
+                    fmt::format("{}: column {} is to be {}, but is not among the columns to read: add it to them",
+                                reader_.name(), detail::shown(reader_.names()[place]), what));
             }
-            is_text_[static_cast<std::size_t>(slot - reader_.selected().begin())] = true;
+            marks[static_cast<std::size_t>(slot - reader_.selected().begin())] = true;
         }
     }
 
@@ -102,16 +109,23 @@ class CsvFrameReader {
             reader_.refuse_missing(first_missing_row, first_missing_place, dropped_, false);
         }
         for (std::size_t i = 0; i < is_text_.size(); ++i) {
+            is_quoted_[i] = is_quoted_[i] && !quotes_all_;
+            if (is_quoted_[i] && !is_number_[i]) is_text_[i] = true;
             if (!is_text_[i]) refuse_unusable(unusable_[i], reader_.selected()[i]);
         }
         if (rows_ == 0) reader_.refuse_all_missing();
     }
 
-    /// Of a pipe, which may have no end.
+    /// Of a pipe, which may have no end, and of a packed file, whose size says nothing.
     void require_memory() const {
         const std::size_t kept = reader_.buffer().kept_bytes();
         const std::size_t numbers = static_cast<std::size_t>(rows_) * is_text_.size() * sizeof(double);
         if (kept > 0 && kept + numbers > memory_) detail::refuse_long_pipe(reader_.name(), memory_);
+        require_unpacked(numbers);
+    }
+
+    void require_unpacked(std::size_t bytes) const {
+        if (reader_.buffer().is_packed() && bytes > memory_) detail::refuse_large_unpacked(reader_.name(), memory_);
     }
 
     /// The first column without a value, or the number of columns.
@@ -120,7 +134,10 @@ class CsvFrameReader {
         for (std::size_t i = 0; i < is_text_.size(); ++i) {
             const std::string_view text = field(i);
             double number = 0.0;
-            const NumberKind kind = detail::parse_number(text, number);
+            const NumberKind kind = reader_.parse(text, number);
+            if (kind != NumberKind::missing && !reader_.record().fields[reader_.selected()[i]].quoted) {
+                is_quoted_[i] = false;
+            }
             if (kind == NumberKind::missing) {
                 first_missing = std::min(first_missing, i);
             } else if (kind == NumberKind::text) {
@@ -130,6 +147,11 @@ class CsvFrameReader {
                 unusable_[i] = {kind, reader_.row(), std::string(text)};
             }
             if (!is_text_[i]) numbers_[i].push_back(number);
+        }
+        for (const detail::CsvField& any : reader_.record().fields) {
+            double number = 0.0;
+            if (!quotes_all_) break;
+            quotes_all_ = any.quoted || reader_.parse(any.text, number) == NumberKind::missing;
         }
         return first_missing;
     }
@@ -141,6 +163,7 @@ class CsvFrameReader {
 
     void read_text(DataFrame& frame) {
         std::vector<std::unordered_map<std::string, std::uint32_t>> known(is_text_.size());
+        std::size_t bytes = 0;  // of different texts
         reader_.rewind();
         while (reader_.next()) {
             if (is_dropped()) continue;
@@ -149,7 +172,10 @@ class CsvFrameReader {
                 const std::string text = detail::unquoted(reader_.record().fields[reader_.selected()[i]]);
                 const auto next = static_cast<std::uint32_t>(known[i].size());
                 const auto [level, is_new] = known[i].try_emplace(text, next);
-                if (is_new) reader_.require_utf8(reader_.row(), reader_.selected()[i], text);
+                if (is_new) {
+                    reader_.require_utf8(reader_.row(), reader_.selected()[i], text);
+                    require_unpacked(bytes += text.size());
+                }
                 frame.columns[i].codes.push_back(level->second);
             }
         }
@@ -165,7 +191,7 @@ class CsvFrameReader {
     bool is_dropped() const {
         double number = 0.0;
         for (std::size_t i = 0; i < is_text_.size(); ++i) {
-            if (detail::parse_number(field(i), number) == NumberKind::missing) return true;
+            if (reader_.parse(field(i), number) == NumberKind::missing) return true;
         }
         return false;
     }
@@ -181,7 +207,11 @@ class CsvFrameReader {
     detail::CsvReader reader_;
     Missing missing_;
     std::size_t memory_;
-    std::vector<bool> is_text_;  // of the columns that are read, as are the following
+    std::vector<bool> is_text_;    // of the columns that are read, as are the following
+    std::vector<bool> is_number_;  // whose quotes say nothing
+    std::vector<bool> told_text_;
+    std::vector<bool> is_quoted_;  // so far: all of its values
+    bool quotes_all_ = true;       // so far: every value of the file, of columns that are not read too
     std::vector<Unusable> unusable_;
     std::vector<std::vector<double>> numbers_;
     std::vector<Index> file_rows_;
@@ -195,14 +225,16 @@ DataFrame read_npy_frame(const std::string& path, const FrameOptions& options) {
             fmt::format("{}: column {} is to be text, but a NumPy file holds numbers: give a CSV file", path,
                         detail::shown(options.text.front())));
     }
-    NpySource source(path, options.columns);
-    std::vector<std::string> names = options.columns;
-    for (Index j = 1; options.columns.empty() && j <= source.columns(); ++j) names.push_back(std::to_string(j));
+    NpyOptions own;
+    own.columns = options.columns;
+    own.ranges = options.ranges;
+    own.last = options.last;
+    NpySource source(path, own);
 
     DataFrame frame;
     frame.name = source.name();
     frame.rows = source.rows();
-    for (std::string& name : names) {
+    for (std::string& name : source.column_names()) {
         frame.columns.push_back({.name = std::move(name), .numbers = Vector(frame.rows), .levels = {}, .codes = {}});
     }
     constexpr Index capacity = 4096;
@@ -223,10 +255,14 @@ Index DataFrame::file_row(Index row) const {
     return file_rows.empty() ? row + 1 : file_rows[static_cast<std::size_t>(row)];
 }
 
-Index DataFrame::find(const std::string& column) const {
+std::vector<std::string> DataFrame::column_names() const {
     std::vector<std::string> names;
-    for (const FrameColumn& known : columns) names.push_back(known.name);
-    return static_cast<Index>(detail::select_columns(name, names, {column}).front());
+    for (const FrameColumn& column : columns) names.push_back(column.name);
+    return names;
+}
+
+Index DataFrame::find(const std::string& column) const {
+    return static_cast<Index>(detail::select_columns(name, column_names(), {column}).front());
 }
 
 DataFrame read_frame(const std::string& path, const FrameOptions& options) {

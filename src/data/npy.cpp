@@ -9,27 +9,100 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace lrvb {
 namespace {
 
-static_assert(std::endian::native == std::endian::little,
-              "the numbers of NumPy files are read as they are, in little-endian order");
+static_assert(std::endian::native == std::endian::little, "'<' is taken to be the machine's own order of bytes");
 
 using detail::NpyHeader;
 
-std::size_t item_size(const std::string& file, const std::string& type) {
-    if (type == "<f8") return sizeof(double);
-    if (type == "<f4") return sizeof(float);
+/// A float of two bytes: sign, five bits of exponent, ten of fraction.
+struct Half {
+    std::uint16_t bits = 0;
+
+    explicit operator double() const {
+        const int exponent = bits >> 10 & 0x1F;
+        const int fraction = bits & 0x3FF;
+        double value = std::ldexp(fraction, -24);
+        if (exponent == 0x1F) {
+            value = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+        } else if (exponent > 0) {
+            value = std::ldexp(fraction + 0x400, exponent - 25);
+        }
+        return (bits >> 15) != 0 ? -value : value;
+    }
+};
+
+/// NaN for a whole number that a double may not hold.
+template <class Number>
+double converted(Number number) {
+    if constexpr (std::is_integral_v<Number> && sizeof(Number) == 8) {
+        constexpr Number most = Number{1} << 53;
+        bool is_exact = number <= most;
+        if constexpr (std::is_signed_v<Number>) is_exact = is_exact && number >= -most;
+        if (!is_exact) return std::numeric_limits<double>::quiet_NaN();
+    }
+    return static_cast<double>(number);
+}
+
+/// Numbers `from_step` bytes apart to places `to_step` apart.
+template <class Number, bool swapped>
+void spread(const char* from, Index from_step, Index count, double* to, Index to_step) {
+    for (Index n = 0; n < count; ++n) {
+        std::array<char, sizeof(Number)> bytes = {};
+        std::memcpy(bytes.data(), from + n * from_step, sizeof(Number));
+        if constexpr (swapped) std::reverse(bytes.begin(), bytes.end());
+        if constexpr (std::is_same_v<Number, bool>) {
+            to[n * to_step] = bytes[0] != 0 ? 1.0 : 0.0;
+        } else {
+            to[n * to_step] = converted(std::bit_cast<Number>(bytes));
+        }
+    }
+}
+
+using Spread = void (*)(const char*, Index, Index, double*, Index);
+
+/// What a type of number needs: how long it is, and how it becomes a double.
+struct ItemType {
+    std::string_view name;  // without the order of its bytes
+    std::size_t size;
+    Spread native;
+    Spread swapped;
+};
+
+template <class Number>
+constexpr ItemType item_type(std::string_view name) {
+    return {name, sizeof(Number), spread<Number, false>, spread<Number, true>};
+}
+
+constexpr std::array kItemTypes{
+    item_type<double>("f8"),        item_type<float>("f4"),         item_type<Half>("f2"),
+    item_type<std::int8_t>("i1"),   item_type<std::int16_t>("i2"),  item_type<std::int32_t>("i4"),
+    item_type<std::int64_t>("i8"),  item_type<std::uint8_t>("u1"),  item_type<std::uint16_t>("u2"),
+    item_type<std::uint32_t>("u4"), item_type<std::uint64_t>("u8"), item_type<bool>("b1")};
+
+/// '<' is our own order of bytes, '>' the other one, and '|' that of single bytes.
+const ItemType& find_type(const std::string& file, const std::string& type) {
+    for (const ItemType& known : kItemTypes) {
+        const std::string_view orders = known.size == 1 ? "<>|" : "<>";
+        if (type.size() == 3 && type.ends_with(known.name) && orders.find(type[0]) != std::string_view::npos) {
+            return known;
+        }
+    }
     throw std::runtime_error(
-        fmt::format("{}: holds numbers of type {}, but must hold '<f8' or '<f4': save array.astype('<f8')", file,
-                    detail::shown(type)));
+        fmt::format("{}: holds numbers of type {}, but must hold floats, integers or booleans: save "
+                    "array.astype('<f8')",
+                    file, detail::shown(type)));
 }
 
 void require_shape(const std::string& file, const NpyHeader& header) {
@@ -64,9 +137,13 @@ std::vector<std::string> numbers_up_to(Index count) {
 
 class NpySource::Implementation {
   public:
-    Implementation(const std::string& path, const std::vector<std::string>& columns)
+    Implementation(const std::string& path, const NpyOptions& options)
         : name_(path), file_(path), header_(read_header()) {
-        item_ = item_size(name_, header_.type);
+        const ItemType& type = find_type(name_, header_.type);
+        item_ = type.size;
+        is_plain_ = header_.type == "<f8";
+        is_whole_ = type.name == "i8" || type.name == "u8";
+        spread_ = header_.type[0] == '>' ? type.swapped : type.native;
         require_shape(name_, header_);
         const std::optional<std::size_t> needed = bytes_needed(header_, item_);
         const std::size_t available = file_.size() - header_.data_offset;
@@ -79,10 +156,11 @@ class NpySource::Implementation {
         rows_ = header_.shape.front();
         file_columns_ = header_.shape.size() == 2 ? header_.shape.back() : 1;
         by_column_ = header_.fortran_order && file_columns_ > 1;
-        if (columns.empty()) {
+        if (options.columns.empty() && options.last.empty()) {
             for (Index i = 0; i < file_columns_; ++i) columns_.push_back(i);
         } else {
-            for (const std::size_t place : detail::select_columns(name_, numbers_up_to(file_columns_), columns)) {
+            for (const std::size_t place : detail::select_columns(name_, numbers_up_to(file_columns_), options.columns,
+                                                                  options.ranges, options.last)) {
                 columns_.push_back(static_cast<Index>(place));
             }
         }
@@ -91,13 +169,18 @@ class NpySource::Implementation {
     const std::string& name() const { return name_; }
     Index rows() const { return rows_; }
     Index columns() const { return static_cast<Index>(columns_.size()); }
+    std::vector<std::string> column_names() const {
+        std::vector<std::string> names;
+        for (const Index column : columns_) names.push_back(std::to_string(column + 1));
+        return names;
+    }
 
     void rewind() { next_ = 0; }
 
     Index read(double* rows, Index capacity) {
         detail::require_at_least("NpySource", "capacity", capacity, 1);
         const Index total = std::min(capacity, rows_ - next_);
-        if (item_ == sizeof(double) && !by_column_ && has_all_columns_in_order()) {
+        if (is_plain_ && !by_column_ && has_all_columns_in_order()) {
             file_.read(place(next_, 0), rows, static_cast<std::size_t>(total * columns()) * sizeof(double));
         } else {
             for (Index done = 0; done < total;) done += copy(rows + done * columns(), next_ + done, total - done);
@@ -137,23 +220,9 @@ class NpySource::Implementation {
             const Index column = columns_[static_cast<std::size_t>(i)];
             if (by_column_) file_.read(place(first, column), buffer_.data(), buffer_.size());
             const char* const from = buffer_.data() + (by_column_ ? 0 : static_cast<std::size_t>(column) * item_);
-            if (item_ == sizeof(double)) {
-                spread<double>(from, width, count, rows + i);
-            } else {
-                spread<float>(from, width, count, rows + i);
-            }
+            spread_(from, width * static_cast<Index>(item_), count, rows + i, columns());
         }
         return count;
-    }
-
-    /// Every `width`-th number to every columns()-th place.
-    template <class Number>
-    void spread(const char* from, Index width, Index count, double* to) const {
-        for (Index n = 0; n < count; ++n) {
-            Number number = 0;
-            std::memcpy(&number, from + n * width * static_cast<Index>(sizeof number), sizeof number);
-            to[n * columns()] = static_cast<double>(number);
-        }
     }
 
     void require_finite(const double* rows, Index count) const {
@@ -165,17 +234,24 @@ class NpySource::Implementation {
         if (all_finite) return;
         for (Index i = 0; i < count * columns(); ++i) {
             if (std::isfinite(rows[i])) continue;
-            throw std::runtime_error(fmt::format(
-                "{}: row {}, column {}: the value is {}, but must be a finite number: correct it, or leave "
-                "the row out",
-                name_, next_ + i / columns() + 1, columns_[static_cast<std::size_t>(i % columns())] + 1, rows[i]));
+            const std::string reason =
+                is_whole_
+                    ? "the whole number is beyond 2^53, where a double does not hold all of them: save "
+                      "array.astype('<f8') if it may be rounded"
+                    : fmt::format("the value is {}, but must be a finite number: correct it, or leave the row out",
+                                  rows[i]);
+            throw std::runtime_error(fmt::format("{}: row {}, column {}: {}", name_, next_ + i / columns() + 1,
+                                                 columns_[static_cast<std::size_t>(i % columns())] + 1, reason));
         }
     }
 
     std::string name_;
     detail::PlacedFile file_;
     NpyHeader header_;
-    std::size_t item_ = 0;  // bytes a number
+    std::size_t item_ = 0;   // bytes a number
+    bool is_plain_ = false;  // doubles as they are
+    bool is_whole_ = false;  // may be beyond what doubles hold
+    Spread spread_ = nullptr;
     Index rows_ = 0;
     Index file_columns_ = 0;
     bool by_column_ = false;
@@ -184,8 +260,8 @@ class NpySource::Implementation {
     std::vector<char> buffer_;
 };
 
-NpySource::NpySource(const std::string& path, const std::vector<std::string>& columns)
-    : implementation_(std::make_unique<Implementation>(path, columns)) {}
+NpySource::NpySource(const std::string& path, const NpyOptions& options)
+    : implementation_(std::make_unique<Implementation>(path, options)) {}
 NpySource::~NpySource() = default;
 NpySource::NpySource(NpySource&&) noexcept = default;
 NpySource& NpySource::operator=(NpySource&&) noexcept = default;
@@ -208,6 +284,10 @@ Index NpySource::read(double* rows, Index capacity) {
 
 Index NpySource::rows() const {
     return implementation_->rows();
+}
+
+std::vector<std::string> NpySource::column_names() const {
+    return implementation_->column_names();
 }
 
 void write_npy(const std::string& path, Index rows, Index columns, const double* values) {

@@ -8,7 +8,7 @@ namespace lrvb::detail {
 namespace {
 
 constexpr double kFewestBins = 10.0;
-constexpr double kMostBins = 100.0;
+constexpr double kMostFineBins = 2000.0;
 
 // The number below which this share of them lies.
 double quantile(std::vector<double>& numbers, double share) {
@@ -30,12 +30,15 @@ Axis axis(double smallest, double largest, Index bins) {
     return {smallest - 0.5, 1.0, 1};  // one number only
 }
 
-Axis histogram_axis(double smallest, double largest, std::vector<double> sample, Index rows) {
+Axis histogram_axis(double smallest, double largest, std::vector<double> sample, Index rows, Index most,
+                    double narrowest) {
     const auto count = static_cast<double>(rows);
     double bins = std::sqrt(count);
     const double range = sample.empty() ? 0.0 : quantile(sample, 0.75) - quantile(sample, 0.25);
     if (range > 0.0) bins = std::max(bins, (largest - smallest) / (2.0 * range / std::cbrt(count)));
-    return axis(smallest, largest, static_cast<Index>(std::ceil(std::clamp(bins, kFewestBins, kMostBins))));
+    bins = std::clamp(bins, kFewestBins, static_cast<double>(most));
+    const double fine = std::min(2.0 * (largest - smallest) / narrowest, kMostFineBins);
+    return axis(smallest, largest, static_cast<Index>(std::ceil(fine > bins ? fine : bins)));
 }
 
 }  // namespace lrvb::detail

@@ -2,6 +2,7 @@
 
 #include <lrvb/types.hpp>
 
+#include <limits>
 #include <vector>
 
 /// Data as counts, however many rows there are: histograms of columns, and of pairs of columns.
@@ -22,8 +23,10 @@ Axis axis(double smallest, double largest, Index bins);
 
 /// The same, in as many bins as a histogram of `rows` numbers wants: of the width of Freedman and Diaconis,
 /// 2 IQR rows^(−1/3), with the quartiles of a sample of them, but at least √rows, since the quartiles of clusters that
-/// lie apart say nothing of the clusters. Between 10 and 100.
-Axis histogram_axis(double smallest, double largest, std::vector<double> sample, Index rows);
+/// lie apart say nothing of the clusters. Between 10 and `most`; but no wider than half of `narrowest`, the sd of what
+/// is drawn over them, which a wider bin would make look broader than it is, up to 2000 bins.
+Axis histogram_axis(double smallest, double largest, std::vector<double> sample, Index rows, Index most = 100,
+                    double narrowest = std::numeric_limits<double>::infinity());
 
 class Histogram {
   public:

@@ -6,6 +6,7 @@
 #include <lrvb/kind/kind.hpp>
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -57,6 +58,7 @@ std::string to_text(const FitFile& fit) {
     sections.add("options", detail::to_document(fit.options));
     sections.add("outcome", detail::to_document(fit.outcome));
     sections.add("warnings", fit.warnings);
+    if (!fit.notes.empty()) sections.add("notes", fit.notes);
     sections.add("parameters", parameters_document(fit.parameters));
     sections.add("posterior", detail::to_document(fit.posterior));
     if (!fit.other_optima.empty()) {
@@ -81,11 +83,31 @@ void require_version(const Fields& fields, const std::string& name) {
                     name, major, FitFile::kMajorVersion));
 }
 
+// Files of before 1.4 say the indices of all variables by numbers.
+void give_names(FitFile& fit, const std::vector<VariableMeaning>& meanings) {
+    std::unordered_map<std::string, std::string> names;
+    for (const VariableMeaning& meaning : meanings) {
+        if (!meaning.index_names.empty()) names.emplace(meaning.numbered_name(), meaning.name());
+    }
+    const auto rename = [&](std::string& name) {
+        const auto found = names.find(name);
+        if (found != names.end()) name = found->second;
+    };
+    for (std::string& name : fit.posterior.statistics) rename(name);
+    for (PosteriorVariable& variable : fit.posterior.variables) rename(variable.name);
+    for (OtherOptimum& other : fit.other_optima) {
+        for (OtherOptimum::Value& value : other.variables) rename(value.name);
+    }
+    if (!fit.check) return;
+    for (CheckedVariable& variable : fit.check->variables) rename(variable.name);
+}
+
 // What the record knows of the variables: by their places where it lists the same ones, otherwise by their names. A
 // correction keeps derived variables among the statistics, after those of the model, which are the ones that values at
 // a draw are made of.
 void give_meaning(FitFile& fit, const Fields& fields) {
     std::vector<VariableMeaning> meanings = fit.model->meanings(fit);
+    give_names(fit, meanings);
     std::vector<PosteriorVariable>& variables = fit.posterior.variables;
     Index statistics = 0;
     for (const VariableMeaning& meaning : meanings) {
@@ -151,6 +173,28 @@ void answer_from_parameters(FitFile& fit, const Fields& fields) {
     }
 }
 
+// Means before covariances.
+int place_of(Role role) {
+    switch (role) {
+        case Role::location:
+        case Role::coefficient:
+            return 0;
+        case Role::weight:
+        case Role::rate:
+            return 1;
+        case Role::scale:
+        case Role::covariance:
+            return 2;
+        case Role::precision:
+        case Role::other:
+            return 3;
+        case Role::off_diagonal:
+        case Role::logarithm:
+            break;
+    }
+    return 4;
+}
+
 Document parsed(std::string_view text, const std::string& name) {
     try {
         return Document::parse(text);
@@ -174,9 +218,11 @@ FitFile fit_of(const Fields& fields, const std::string& name) {
     fit.model = kind->read(model);
     fit.model->require_parameters(fields);
     fit.data = detail::data_record(fields.fields("data"));
+    detail::require_sound_columns(fit.data, fields);
     fit.options = detail::options_record(fields.fields("options"));
     fit.outcome = detail::outcome_record(fields.fields("outcome"));
     fit.warnings = fields.texts("warnings");
+    if (fields.has("notes")) fit.notes = fields.texts("notes");  // since 1.4
     fields.each("parameters", [&](const Fields& entry) { fit.parameters.push_back(detail::parameter_record(entry)); });
     detail::require_sound_parameters(fit.parameters, fields);
     fit.posterior = detail::posterior_record(fields.fields("posterior"));
@@ -199,6 +245,27 @@ FitFile fit_of(const Document& json, const std::string& name) {
 }
 
 }  // namespace
+
+std::vector<Index> foremost_variables(const FitFile& fit, const std::vector<Index>& chosen, std::size_t most) {
+    if (chosen.size() <= most) return chosen;
+    std::vector<Index> result = chosen;
+    const auto rank = [&](Index at) {
+        const VariableMeaning& meaning = fit.posterior.variables[static_cast<std::size_t>(at)].meaning;
+        const std::string verdict = fit.check ? fit.check->variables[static_cast<std::size_t>(at)].verdict : "ok";
+        const int kept = meaning.is_shown ? 0 : meaning.is_parameter ? 1 : 2;
+        const int unflagged = verdict == "ok" || verdict == "fixed" ? 1 : 0;
+        return std::array<int, 3>{kept, unflagged, place_of(meaning.role)};
+    };
+    std::stable_sort(result.begin(), result.end(), [&](Index a, Index b) { return rank(a) < rank(b); });
+    result.resize(most);
+    // As they stood.
+    const std::unordered_set<Index> kept(result.begin(), result.end());
+    result.clear();
+    for (const Index at : chosen) {
+        if (kept.contains(at)) result.push_back(at);
+    }
+    return result;
+}
 
 State FitFile::state(const Layout& layout) const {
     State result{Vector::Zero(layout.size()), Vector::Zero(layout.size()), {}};

@@ -23,6 +23,61 @@ void Kind::simulate(const Settings&, const std::function<void(const std::string&
 
 namespace {
 
+// Puts predictions beside the rows that they are of, which come in the same order.
+class Beside final : public TableSink {
+  public:
+    Beside(TextRows& rows, std::string name, BesideSink& sink) : rows_(rows), name_(std::move(name)), sink_(sink) {}
+
+    void header(const std::vector<std::string>& names) override {
+        std::vector<std::string> beside;
+        for (std::string name : names) {
+            const auto is_taken = [&](const std::vector<std::string>& taken) {
+                return std::find(taken.begin(), taken.end(), name) != taken.end();
+            };
+            while (is_taken(rows_.names()) || is_taken(beside)) name.insert(0, "predicted_");
+            beside.push_back(std::move(name));
+        }
+        sink_.header(rows_.names(), beside);
+    }
+    void row(Index row, const Vector& numbers) override {
+        while (rows_.next(fields_)) {
+            const bool is_here = rows_.row() >= row;
+            sink_.row(fields_, is_here ? &numbers : nullptr);
+            if (is_here) return;
+        }
+        throw std::runtime_error(fmt::format("{}: the file changed while it was read: read it again", name_));
+    }
+    void finish() {
+        while (rows_.next(fields_)) sink_.row(fields_, nullptr);
+    }
+
+  private:
+    TextRows& rows_;
+    std::string name_;
+    BesideSink& sink_;
+    std::vector<TextField> fields_;
+};
+
+// Says of the rows that were left out that nothing is known of them.
+class EveryRow final : public TableSink {
+  public:
+    explicit EveryRow(TableSink& sink) : sink_(sink) {}
+
+    void header(const std::vector<std::string>& names) override { sink_.header(names); }
+    void row(Index row, const Vector& numbers) override {
+        pass_to(row);
+        sink_.row(row, numbers);
+        last_ = row;
+    }
+    void pass_to(Index row) {
+        while (++last_ < row) sink_.row(last_, Vector());
+    }
+
+  private:
+    TableSink& sink_;
+    Index last_ = 0;
+};
+
 // Keeps the answers about some rows, in ascending order.
 RowVisitor keeper(const std::vector<Index>& rows, RowAnswers& kept) {
     return [&rows, &kept, next = std::size_t{0}](const RowAnswers& some) mutable {
@@ -64,6 +119,23 @@ class SomeOfAllRows final : public SomeRows {
 };
 
 }  // namespace
+
+void predict_beside(const FitFile& fit, const Dataset& rows, const PredictOptions& options, BesideSink& sink) {
+    const std::unique_ptr<TextRows> texts = rows.text_rows();
+    Beside beside(*texts, rows.name(), sink);
+    fit.model->predict(fit, rows, options, beside);
+    beside.finish();
+}
+
+void FittedModel::predict_rows(TableSink& sink) const {
+    EveryRow every(sink);
+    predict_fitted(every);
+    every.pass_to(file_.data.rows + file_.data.dropped + 1);
+}
+
+void FittedModel::predict_fitted(TableSink&) const {
+    throw std::logic_error(fmt::format("the kind '{}' has no table of the rows that were fitted", file_.model->kind()));
+}
 
 bool FittedModel::has_rows() const {
     return dynamic_cast<const RowModel*>(&model()) != nullptr;
@@ -181,7 +253,8 @@ std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threa
     }
     const ModelRecord& record = *fit.model;
     std::shared_ptr<const ModelRecord> alive = fit.model;
-    return record.restore(std::move(fit), data, threads);
+    const Dataset fitted = data.with_na(fit.data.na);
+    return record.restore(std::move(fit), fitted, threads);
 }
 
 void require_fitted_data(const FitFile& fit, const std::string& name, const std::string& checksum, Index rows) {

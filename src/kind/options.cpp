@@ -35,6 +35,20 @@ Number parsed(const std::string& key, const std::string& text, Number otherwise)
     return value;
 }
 
+/// What stands in the quotes that open at `at`, which goes on to the one that closes them; one that is doubled is a
+/// quote.
+std::string quoted_part(std::string_view text, std::size_t& at) {
+    std::string part;
+    for (++at; at < text.size(); ++at) {
+        if (text[at] == '"') {
+            if (at + 1 == text.size() || text[at + 1] != '"') return part;
+            ++at;
+        }
+        part += text[at];
+    }
+    throw UsageError(fmt::format("{}: a quote is opened but never closed: close it", text));
+}
+
 }  // namespace
 
 OptionInfo OptionInfo::flag(std::string name, std::string help) {
@@ -55,6 +69,12 @@ OptionInfo OptionInfo::whole(std::string name, double least, double most, std::s
     return option;
 }
 
+OptionInfo OptionInfo::whole_range(std::string name, double least, double most, std::string help) {
+    OptionInfo option = whole(std::move(name), least, most, std::move(help));
+    option.type = Type::range;
+    return option;
+}
+
 OptionInfo OptionInfo::number(std::string name, double least, double most, std::string range, std::string help) {
     OptionInfo option{std::move(name), std::move(help), Type::number};
     option.least = least;
@@ -69,16 +89,28 @@ std::string OptionInfo::key() const {
     return result.substr(std::min(result.find_first_not_of('-'), result.size()));
 }
 
+std::string OptionInfo::short_key() const {
+    const std::string result = name.substr(0, name.find(','));
+    return result.substr(std::min(result.find_first_not_of('-'), result.size()));
+}
+
 std::vector<std::string> split_list(std::string_view text, char separator) {
     std::vector<std::string> parts;
     if (text.empty()) return parts;
+    std::size_t begin = 0;  // of the part
     int depth = 0;
     parts.emplace_back();
-    for (const char c : text) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        if (c == '"' && (at == begin || (at == begin + 1 && text[begin] == '-'))) {
+            parts.back() += quoted_part(text, at);
+            continue;
+        }
         if (c == '[') ++depth;
         if (c == ']') --depth;
         if (c == separator && depth <= 0) {
             parts.emplace_back();
+            begin = at + 1;
         } else {
             parts.back() += c;
         }
@@ -136,6 +168,23 @@ void Settings::add(const std::string& key, const std::string& value) {
 
 Index Settings::whole(const std::string& key, Index otherwise) const {
     return parsed(key, text(key), otherwise);
+}
+
+std::pair<Index, Index> Settings::range(const std::string& key) const {
+    const std::string all = text(key);
+    const std::size_t colon = all.find(':');
+    if (colon == std::string::npos) return {whole(key, 0), whole(key, 0)};
+    const std::string first = all.substr(0, colon);
+    const std::string last = all.substr(colon + 1);
+    if (first.empty() || last.empty()) {
+        throw UsageError(
+            fmt::format("{}: '{}' is no range: give its first and its last number, as in 1:8", option_of(key), all));
+    }
+    const std::pair<Index, Index> result{parsed(key, first, Index{0}), parsed(key, last, Index{0})};
+    if (result.first > result.second) {
+        throw UsageError(fmt::format("{}: the range {} goes down: write {}:{}", option_of(key), all, last, first));
+    }
+    return result;
 }
 
 std::uint64_t Settings::seed(std::uint64_t otherwise) const {

@@ -17,6 +17,7 @@ using detail::histogram_axis;
 using detail::PairBins;
 using detail::single_precision;
 
+constexpr Index kMostBins = 100;
 constexpr Index kMostPoints = 2000;
 constexpr Index kMostPairColumns = 10;
 constexpr Index kMostPairBins = 48;
@@ -85,9 +86,10 @@ Document pairs_of(const DataPicture& picture) {
 
 class Painter {
   public:
-    Painter(const DataRecord& data, const ColumnSummary& summary, RowSource& source)
+    Painter(const DataRecord& data, const ColumnSummary& summary, const Vector& narrowest, RowSource& source)
         : source_(source),
           summary_(summary),
+          narrowest_(narrowest),
           rows_(data.rows),
           columns_(static_cast<Index>(data.columns.size())),
           weighted_(data.weights.has_value()) {}
@@ -96,7 +98,8 @@ class Painter {
         DataPicture picture;
         for (Index p = 0; p < columns_; ++p) {
             picture.histograms.emplace_back(
-                histogram_axis(summary_.smallest()[p], summary_.largest()[p], summary_.sample(p), rows_));
+                histogram_axis(summary_.smallest()[p], summary_.largest()[p], summary_.sample(p), rows_, kMostBins,
+                               narrowest_.size() > 0 ? narrowest_[p] : std::numeric_limits<double>::infinity()));
         }
         if (columns_ > 1) {
             if (rows_ <= kMostPoints) {
@@ -133,6 +136,7 @@ class Painter {
 
     RowSource& source_;
     const ColumnSummary& summary_;
+    const Vector& narrowest_;
     Index rows_;
     Index columns_;
     bool weighted_;
@@ -140,8 +144,8 @@ class Painter {
 
 }  // namespace
 
-Document picture_of(RowSource& source, const DataRecord& data, const ColumnSummary& summary) {
-    const DataPicture picture = Painter(data, summary, source).picture();
+Document picture_of(RowSource& source, const DataRecord& data, const ColumnSummary& summary, const Vector& narrowest) {
+    const DataPicture picture = Painter(data, summary, narrowest, source).picture();
     Document json;
     json["histograms"] = histograms_of(picture, data.columns);
     json["pairs"] = pairs_of(picture);
@@ -149,10 +153,10 @@ Document picture_of(RowSource& source, const DataRecord& data, const ColumnSumma
     return json;
 }
 
-Document picture_of(RowSource& source, const DataRecord& data) {
+Document picture_of(RowSource& source, const DataRecord& data, const Vector& narrowest) {
     ColumnSummary summary(static_cast<Index>(data.columns.size()), data.weights.has_value());
     for_each_row(source, [&](const double* row) { summary.add(row); });
-    return picture_of(source, data, summary);
+    return picture_of(source, data, summary, narrowest);
 }
 
 }  // namespace lrvb

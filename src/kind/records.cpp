@@ -58,6 +58,7 @@ Document to_document(const DataRecord& record) {
     json["weights"] = record.weights;
     json["rows"] = record.rows;
     json["dropped"] = record.dropped;
+    if (!record.na.empty()) json["na"] = record.na;
     json["total_weight"] = record.total_weight;
     json["checksum"] = record.checksum;
     return json;
@@ -70,6 +71,7 @@ DataRecord data_record(const Fields& fields) {
     if (fields.has("weights")) record.weights = fields.text("weights");
     record.rows = fields.count("rows");
     record.dropped = fields.count("dropped");
+    if (fields.has("na")) record.na = fields.texts("na");  // since 1.4
     record.total_weight = fields.number("total_weight");
     record.checksum = fields.text("checksum");
     return record;

@@ -176,6 +176,10 @@ void require_sound_check(const CheckResult& check, const Fields& fields) {
 
 }  // namespace
 
+void require_sound_columns(const DataRecord& data, const Fields& fields) {
+    require_distinct(data.columns, "data.columns", fields);
+}
+
 void require_sound_parameters(const std::vector<ParameterRecord>& parameters, const Fields& fields) {
     std::unordered_set<std::string_view> names;
     for (std::size_t j = 0; j < parameters.size(); ++j) {
@@ -216,7 +220,6 @@ void require_sound_parameters(const std::vector<ParameterRecord>& parameters, co
 
 void require_sound(const FitFile& fit, const Fields& fields) {
     require_sound_outcome(fit, fields);
-    require_distinct(fit.data.columns, "data.columns", fields);
     if (fit.data.total_weight < 0.0) fields.refuse("data.total_weight", "is negative");
     if (fit.options.tolerance < 0.0) fields.refuse("options.tolerance", "is negative");
     require_distinct(fit.posterior.statistics, "posterior.statistics", fields);

@@ -13,6 +13,9 @@ namespace lrvb::detail {
 /// everywhere alike.
 void require_sound(const FitFile& fit, const Fields& fields);
 
+/// Columns whose names differ: before variables are named by them.
+void require_sound_columns(const DataRecord& data, const Fields& fields);
+
 /// The family of that name that has so many statistics; nothing where there is none.
 std::optional<AnyFamily> family_of(const std::string& name, Index size);
 

@@ -39,4 +39,8 @@ void RowModel::row_log_likelihoods(const Matrix&, int, const RowVisitor&) const 
     throw std::invalid_argument("row_log_likelihoods: this model does not know the likelihood of a row by itself");
 }
 
+void RowModel::replicate_rows(const Matrix&, std::uint64_t, int, const ReplicateVisitor&) const {
+    throw std::invalid_argument("this kind of model does not draw rows");
+}
+
 }  // namespace lrvb

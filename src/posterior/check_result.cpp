@@ -40,6 +40,10 @@ class Reader {
         for (const PosteriorVariable& variable : posterior_.variables) {
             // Names that are no UTF-8 were made so when they were printed.
             positions_.try_emplace(valid_text(variable.name), result.variables.size());
+            // Checks of before 1.4 say indices by numbers.
+            if (!variable.meaning.index_names.empty()) {
+                positions_.try_emplace(variable.meaning.numbered_name(), result.variables.size());
+            }
             CheckedVariable& checked = result.variables.emplace_back();
             checked.name = variable.name;
             checked.mean_lrvb = variable.mean;

@@ -169,6 +169,10 @@ std::string_view to_string(Role role) {
 }
 
 std::string VariableMeaning::name() const {
+    return index_names.empty() ? numbered_name() : fmt::format("{}[{}]", group, fmt::join(index_names, ","));
+}
+
+std::string VariableMeaning::numbered_name() const {
     return indices.empty() ? group : fmt::format("{}[{}]", group, fmt::join(indices, ","));
 }
 
@@ -209,7 +213,9 @@ std::vector<Index> Posterior::select(const std::vector<std::string>& names) cons
         const std::size_t before = chosen.size();
         for (Index i = 0; i < count; ++i) {
             const PosteriorVariable& variable = variables[static_cast<std::size_t>(i)];
-            if (variable.name == name || variable.meaning.group == name) chosen.push_back(i);
+            const VariableMeaning& meaning = variable.meaning;
+            const bool is_numbered = !meaning.index_names.empty() && meaning.numbered_name() == name;
+            if (variable.name == name || meaning.group == name || is_numbered) chosen.push_back(i);
         }
         if (chosen.size() > before) continue;
         std::vector<std::string> groups;

@@ -1,3 +1,5 @@
+#include "query/weighted_sum.hpp"
+
 #include <lrvb/query/compare.hpp>
 
 #include <fmt/format.h>
@@ -76,15 +78,9 @@ void require_same_numbers(const FittedModel& a, const FittedModel& b, const Loo&
     }
 }
 
-// √(N · variance) of the differences, over the rows that count.
 double difference_error(const Loo& left, const Loo& right) {
-    std::vector<double> differences;
-    for (Index n = 0; n < left.weights.size(); ++n) {
-        if (left.weights[n] > 0.0) differences.push_back(left.weights[n] * (left.elpd[n] - right.elpd[n]));
-    }
-    const Eigen::Map<const Eigen::ArrayXd> all(differences.data(), static_cast<Index>(differences.size()));
-    const auto count = static_cast<double>(all.size());
-    return count < 2.0 ? 0.0 : std::sqrt((all - all.mean()).square().sum() * count / (count - 1.0));
+    const double error = detail::WeightedSum(left.elpd - right.elpd, left.weights).error;
+    return std::isnan(error) ? 0.0 : error;
 }
 
 }  // namespace
@@ -171,7 +167,7 @@ std::string comparison_message(const std::vector<ComparedFit>& compared, const s
     const std::string& best = names[compared.front().fit];
     if (alike.empty()) return fmt::format("{} predicts best, by more than two standard errors", best);
     return fmt::format(
-        "{} predicts best, but these rows cannot tell it from {} (a difference below 4, or below two standard errors): "
+        "{} predicts best, but not clearly better than {} (a difference below 4, or below two standard errors): "
         "take the simplest of them",
         best, fmt::join(alike, ", "));
 }

@@ -1,4 +1,5 @@
 #include "base/parallel.hpp"
+#include "query/weighted_sum.hpp"
 
 #include <lrvb/query/loo.hpp>
 #include <lrvb/sample/model_density.hpp>
@@ -120,27 +121,13 @@ Quadratic quadratic_of(const Eigen::Ref<const Vector>& values, Index size) {
     return result;
 }
 
-// √(N · variance) of a sum of N terms.
-double sum_error(const Eigen::ArrayXd& terms) {
-    const auto count = static_cast<double>(terms.size());
-    if (terms.size() < 2) return kUnknown;
-    return std::sqrt((terms - terms.mean()).square().sum() * count / (count - 1.0));
-}
-
 void add_up(Loo& loo) {
-    std::vector<double> elpd;
-    std::vector<double> penalty;
-    for (Index n = 0; n < loo.elpd.size(); ++n) {
-        if (!(loo.weights[n] > 0.0)) continue;
-        elpd.push_back(loo.weights[n] * loo.elpd[n]);
-        penalty.push_back(loo.weights[n] * (loo.lpd[n] - loo.elpd[n]));
-    }
-    const Eigen::Map<const Eigen::ArrayXd> terms(elpd.data(), static_cast<Index>(elpd.size()));
-    const Eigen::Map<const Eigen::ArrayXd> penalties(penalty.data(), static_cast<Index>(penalty.size()));
-    loo.elpd_loo = terms.sum();
-    loo.elpd_se = sum_error(terms);
-    loo.p_loo = penalties.sum();
-    loo.p_loo_se = sum_error(penalties);
+    const detail::WeightedSum elpd(loo.elpd, loo.weights);
+    const detail::WeightedSum penalty(loo.lpd - loo.elpd, loo.weights);
+    loo.elpd_loo = elpd.sum;
+    loo.elpd_se = elpd.error;
+    loo.p_loo = penalty.sum;
+    loo.p_loo_se = penalty.error;
 }
 
 Loo by_response(const FittedModel& fitted, int threads) {
@@ -159,12 +146,13 @@ Loo by_response(const FittedModel& fitted, int threads) {
     visit_likelihoods(fitted, density, points, threads, loo, [&](Index row, double weight, const auto& values) {
         const Quadratic quadratic = quadratic_of(values, size);
         double reach = 0.0;
-        const std::optional<double> without = quadratic.log_mean(-weight, &reach);
-        const std::optional<double> again = quadratic.log_mean(1.0 - weight);
+        const double left_out = std::min(weight, 1.0);
+        const std::optional<double> without = quadratic.log_mean(-left_out, &reach);
+        const std::optional<double> again = quadratic.log_mean(1.0 - left_out);
         loo.reach[row] = without && again ? reach : kInfinite;
         loo.elpd[row] = without && again
                             ? *again - *without
-                            : quadratic.log_mean_expanded(1.0 - weight) - quadratic.log_mean_expanded(-weight);
+                            : quadratic.log_mean_expanded(1.0 - left_out) - quadratic.log_mean_expanded(-left_out);
         loo.lpd[row] = quadratic.log_mean(1.0).value_or(quadratic.log_mean_expanded(1.0));
     });
     add_up(loo);
@@ -216,7 +204,7 @@ Loo leave_one_out(const FittedModel& fitted, const Check& check, int threads) {
         Vector likelihoods(loo.draws);
         for (Index s = 0; s < loo.draws; ++s) {
             const bool counts = base[s] > -kInfinite && std::isfinite(values[s]);
-            ratios[s] = counts ? base[s] - weight * values[s] : -kInfinite;
+            ratios[s] = counts ? base[s] - std::min(weight, 1.0) * values[s] : -kInfinite;
             likelihoods[s] = counts ? values[s] : -kInfinite;
         }
         const ParetoSmoothed smoothed = pareto_smooth(ratios);

@@ -28,7 +28,8 @@ Matrix weighted_changes(const RowAnswers& rows) {
     return changes;
 }
 
-// Calls visit(first, changes): of some of the variables, from the first-th on, w_n dm/dw_n of some rows, one row each.
+// Calls visit(first, changes, weights): of some of the variables, from the first-th on, w_n dm/dw_n of some rows, one
+// row each.
 // All rows are visited for some variables, then for the next ones.
 template <class Visit>
 void visit_changes(const FittedModel& fitted, const std::vector<Index>& variables, Visit visit) {
@@ -41,7 +42,7 @@ void visit_changes(const FittedModel& fitted, const std::vector<Index>& variable
         const std::vector<Index> some(variables.begin() + static_cast<std::ptrdiff_t>(first),
                                       variables.begin() + static_cast<std::ptrdiff_t>(end));
         response.case_weights(fitted.functionals(some), [&](const RowAnswers& rows) {
-            visit(static_cast<Index>(first), weighted_changes(rows));
+            visit(static_cast<Index>(first), weighted_changes(rows), rows.weights);
         });
     }
 }
@@ -66,7 +67,7 @@ double RobustSd::ratio() const {
 }
 
 bool RobustSd::is_far() const {
-    if (!(sd > 0.0 && sd_robust > 0.0)) return false;
+    if (!(sd > 0.0 && sd_robust > 0.0) || weighted) return false;
     const double off = std::abs(std::log(ratio()));
     return off > std::log(kRobustRatio) && off > kRobustErrors * kErrorOfOneRow / std::sqrt(rows);
 }
@@ -79,7 +80,9 @@ std::vector<RobustSd> robust_sds(const FittedModel& fitted, const std::vector<st
     Vector fourths = Vector::Zero(count);
     Vector sizes = Vector::Zero(count);
     double rows = 0.0;
-    visit_changes(fitted, variables, [&](Index first, const Matrix& changes) {
+    bool weighted = false;
+    visit_changes(fitted, variables, [&](Index first, const Matrix& changes, const Vector& weights) {
+        weighted = weighted || !((weights.array() == 0.0) || (weights.array() == 1.0)).all();
         const Eigen::ArrayXXd square = changes.array().square();
         squares.segment(first, changes.cols()) += square.colwise().sum().matrix().transpose();
         fourths.segment(first, changes.cols()) += square.square().colwise().sum().matrix().transpose();
@@ -90,7 +93,7 @@ std::vector<RobustSd> robust_sds(const FittedModel& fitted, const std::vector<st
     std::vector<RobustSd> result;
     for (Index v = 0; v < count; ++v) {
         const Index at = variables[static_cast<std::size_t>(v)];
-        RobustSd one{posterior.variables[static_cast<std::size_t>(at)].name, at, sds[v], 0.0, 0.0, 0.0};
+        RobustSd one{posterior.variables[static_cast<std::size_t>(at)].name, at, sds[v], 0.0, 0.0, 0.0, weighted};
         if (sds[v] > 0.0 && squares[v] > 0.0) {
             one.sd_robust = std::sqrt(squares[v]);
             const double variance = std::max(0.0, fourths[v] - squares[v] * squares[v] / rows);

@@ -21,7 +21,8 @@ struct AskedRows {
     Matrix leverage;      // rows × (variables × inputs), inputs running fastest; empty where nothing moves
     Matrix case_weights;  // rows × variables
     Vector distances;
-    Index most_influential = 0;  // so many of them are the furthest of all rows
+    std::vector<std::string> labels;  // empty where there are none
+    Index most_influential = 0;       // so many of them are the furthest of all rows
 };
 
 /// What the rows of a fit do to the selected variables. Of more rows than a report can hold, half of those kept are the

@@ -2,6 +2,7 @@
 
 #include "base/encoding.hpp"
 #include "report/asked_rows.hpp"
+#include "report/labels.hpp"
 #include "report/page.hpp"
 
 #include <lrvb/query/sensitivity.hpp>
@@ -84,6 +85,7 @@ Document variables_of(const Gathered& gathered) {
         json["panel"] = meaning.panel.empty() ? meaning.group : meaning.panel;
         json["mean"] = row.mean;
         json["sd"] = row.sd;
+        if (!gathered.robust.empty()) json["sd_robust"] = gathered.robust[v].sd_robust;
         json["mean_field_sd"] = row.mean_field_sd;
         json["lower"] = row.lower;
         json["upper"] = row.upper;
@@ -211,6 +213,7 @@ Document rows_of(const Gathered& gathered) {
     json["inputs"] = rows->inputs;
     json["all"] = rows->all;
     json["row"] = rows->file_rows;
+    if (!rows->labels.empty()) json["label"] = rows->labels;
     json["values"] = double_precision(rows->values);
     json["weights"] = rows->weights;
     if (rows->beside.size() > 0) json["columns"] = double_precision(rows->beside);
@@ -218,11 +221,27 @@ Document rows_of(const Gathered& gathered) {
     json["leverage"] = leverage.size() > 0 ? Document(single_precision(leverage)) : Document();
     json["case"] = single_precision(rows->case_weights * inverse.asDiagonal());
     json["distance"] = rows->distances;
+    json["most_influential"] = rows->most_influential;
     json["top"] = furthest(*rows);
     return json;
 }
 
 }  // namespace
+
+void gather_fit(const FittedModel& fitted, Gathered& gathered) {
+    std::vector<std::string> names;
+    for (const Index v : gathered.selection.variables) {
+        names.push_back(gathered.fit.posterior.variables[static_cast<std::size_t>(v)].name);
+    }
+    if (!names.empty()) gathered.robust = robust_sds(fitted, names);
+    if (!is_quick_model_check(fitted)) return;
+    try {
+        ModelCheckOptions options;
+        options.exact.threads = fitted.threads();
+        gathered.model_check = check_model_fit(fitted, options);
+    } catch (const std::runtime_error&) {  // a kind that draws no rows, or weights that are no whole numbers
+    }
+}
 
 Document contents_of(const Gathered& gathered) {
     const FitFile& fit = gathered.fit;
@@ -231,6 +250,10 @@ Document contents_of(const Gathered& gathered) {
     json["program"] = gathered.program;
     json["title"] = gathered.title.empty() ? fit.model->title(fit.data) : gathered.title;
     json["fit_file"] = file_name(gathered.fit_name);
+    // As they were given, for commands that can be copied.
+    json["paths"] =
+        Document{{"fit", gathered.fit_name}, {"data", gathered.data_name.empty() ? fit.data.name : gathered.data_name}};
+    json["label"] = gathered.label.empty() ? Document() : Document(gathered.label);
     json["kind"] = fit.model->kind();
     json["description"] = fit.model->description();
     json["prior"] = fit.model->prior_name();
@@ -241,6 +264,8 @@ Document contents_of(const Gathered& gathered) {
     json["warnings"] = fit.warnings;
     json["other_optima"] = other_optima_document(fit.other_optima, fit.posterior, gathered.selection.variables);
     json["check"] = gathered.check ? gathered.check->document({}) : Document();
+    json["model_check"] = gathered.model_check ? gathered.model_check->document() : Document();
+    json["robust"] = gathered.robust.empty() ? Document() : Document{{"warnings", robust_warnings(gathered.robust)}};
     json["level"] = kLevel;
     json["response"] = has_response;
     json["variables"] = variables_of(gathered);
@@ -251,8 +276,10 @@ Document contents_of(const Gathered& gathered) {
     json["priors_left_out"] = gathered.selection.priors_left_out;
     if (has_response) json["sensitivities"] = double_precision(sensitivities_of(gathered));
     json["picture"] = gathered.picture;
-    // The rows that can be moved are points as well.
-    if (gathered.rows && gathered.rows->all && json["picture"].is_object()) json["picture"]["points"] = Document();
+    // The rows that can be moved are points as well, and where they are all of them nobody needs their counts.
+    if (gathered.rows && gathered.rows->all && json["picture"].is_object()) {
+        for (const char* part : {"points", "binned"}) json["picture"][part] = Document();
+    }
     json["rows"] = rows_of(gathered);
     return json;
 }
@@ -262,13 +289,19 @@ Document contents_of(const Gathered& gathered) {
 namespace lrvb {
 
 std::string report_page(const FitFile& fit, const FittedModel* fitted, const ReportOptions& options) {
-    report::Gathered gathered{fit, options.fit_name, options.title, options.program, {}, {}, {}, {}, {}};
+    report::Gathered gathered{fit, options.fit_name, options.data_name, options.title, options.program, {}, {}, {}, {},
+                              {}};
     gathered.priors = prior_numbers(fit);
     gathered.selection = report::select(fit, gathered.priors);
     gathered.check = options.check ? options.check : fit.check;
     if (fitted != nullptr) {
         gathered.picture = fitted->picture();
         if (fit.posterior.has_response()) gathered.rows = report::asked_rows(*fitted, gathered.selection);
+        if (gathered.rows && options.labels) {
+            gathered.rows->labels = report::labels_of(*options.labels, gathered.rows->file_rows);
+            gathered.label = options.labels->columns.front().name;
+        }
+        if (gathered.rows) report::gather_fit(*fitted, gathered);
     }
     const Document contents = report::contents_of(gathered);
     return report::page(*contents.find("title")->text(), contents);

@@ -276,7 +276,7 @@ std::string figure1(const Options& options) {
         "## Figure 1: posterior sds of a normal mixture\n\n{} simulations of {} rows from three components, the "
         "paper's "
         "prior, {} draws of Metropolis-Hastings each, and up to {} where chains are not reliable before (R-hat below "
-        "1.05, worth 400 independent draws).\n\n",
+        "1.05, effective sample size 400).\n\n",
         options.simulations, kRows, kDraws, kMostDraws);
     for (const Setting& setting : settings()) {
         std::vector<Simulation> simulations(static_cast<std::size_t>(options.simulations));

@@ -3,6 +3,7 @@
 #include "csv.hpp"
 #include "program.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace lrvb::testing {
@@ -124,6 +125,94 @@ TEST_F(Fits, CompareRefusesFitsThatDroppedOtherRows) {
     const Result result = lrvb("compare a.json b.json");
     EXPECT_EQ(result.code, 1);
     EXPECT_NE(result.err.find("6 and 5 rows"), std::string::npos) << result.err;
+}
+
+TEST_F(Fits, CheckOfTheModelIsTheSameInEveryFormat) {
+    fit("regression $DATA/mtcars.csv -c wt,hp --response mpg -o fit.json");
+    const json parsed = lrvb("check fit.json $DATA/mtcars.csv --model --format json").json();
+    const Csv csv = parse_csv(lrvb("check fit.json $DATA/mtcars.csv --model --format csv").out);
+    ASSERT_EQ(csv.rows.size(), 8U);  // five of the response, three of its residuals
+    for (std::size_t i = 0; i < csv.rows.size(); ++i) {
+        EXPECT_EQ(csv.number(i, "observed"), parsed["statistics"][i].at("observed").get<double>());
+        EXPECT_EQ(csv.number(i, "p"), parsed["statistics"][i].at("p").get<double>());
+    }
+    // R: summary(lm(mpg ~ wt + hp)) has 0.8268 and 2.593.
+    EXPECT_NEAR(parsed.at("response").at("r2").get<double>(), 0.8268, 1e-3);
+    EXPECT_NEAR(parsed.at("response").at("residual_sd").get<double>(), 2.593, 0.01);
+    EXPECT_EQ(parsed["response"].at("points").at("row").size(), 32U);
+    const Result table = lrvb("check fit.json $DATA/mtcars.csv --model");
+    EXPECT_NE(table.out.find("R2 0.827 (classical"), std::string::npos) << table.out;
+    EXPECT_EQ(lrvb("check fit.json $DATA/mtcars.csv --model --threads 1").out, table.out);
+    EXPECT_NE(lrvb("check fit.json $DATA/mtcars.csv --model --seed 2").out, table.out);
+}
+
+TEST_F(Fits, CheckFindsTheDataThatTheFitNames) {
+    const std::string data = LRVB_DATA_DIR "/old_faithful.csv";
+    fit("mixture " + data + " -k 2 -o fit.json");
+    for (const char* options : {"--model", ""}) {
+        EXPECT_EQ(lrvb(std::string("check fit.json ") + options).out,
+                  lrvb("check fit.json " + data + " " + options).out);
+    }
+    ASSERT_EQ(shell("lrvb fit mixture - -k 2 --quiet -o piped.json < " + data).code, 0);
+    const Result piped = lrvb("check piped.json --model");
+    EXPECT_EQ(piped.code, 1);
+    EXPECT_NE(piped.err.find("'standard input', are no file here: give them as DATA"), std::string::npos) << piped.err;
+}
+
+TEST_F(Fits, CheckOfTheModelRefusesWhatIsOfTheApproximation) {
+    fit("mixture $DATA/old_faithful.csv -k 2 -o fit.json");
+    for (const char* options : {"--correct -o other.json", "--save-draws draws.csv", "--variables mu"}) {
+        const Result result = lrvb(std::string("check fit.json $DATA/old_faithful.csv --model ") + options);
+        EXPECT_EQ(result.code, 2) << options;
+        EXPECT_NE(result.err.find("leave out --model"), std::string::npos) << result.err;
+    }
+    EXPECT_EQ(lrvb("check fit.json $DATA/old_faithful.csv --replicates 100").code, 2);
+    EXPECT_EQ(files(), std::set<std::string>{"fit.json"});
+}
+
+TEST_F(Fits, ARangeIsFittedComparedAndWritten) {
+    const Result table = lrvb("fit mixture $DATA/old_faithful.csv -k 1:3 -o fit_{k}.json");
+    ASSERT_EQ(table.code, 0) << table.err;
+    EXPECT_EQ(files(), (std::set<std::string>{"fit_1.json", "fit_2.json", "fit_3.json"}));
+    EXPECT_NE(table.out.find("3 fits of 272 rows"), std::string::npos) << table.out;
+    EXPECT_NE(table.out.find("predicts best"), std::string::npos) << table.out;
+    EXPECT_NE(table.out.find("log K! added"), std::string::npos) << table.out;
+    // As 'lrvb compare' has it of the files.
+    const json compared = lrvb("compare fit_1.json fit_2.json fit_3.json --format json").json();
+    for (const json& one : compared.at("fits")) {
+        char elpd[32];
+        std::snprintf(elpd, sizeof elpd, "%.2f", one.at("elpd_loo").get<double>());
+        EXPECT_NE(table.out.find(elpd), std::string::npos) << elpd << "\n" << table.out;
+    }
+    ASSERT_EQ(lrvb("fit mixture $DATA/old_faithful.csv -k 1:2 --quiet -o best.json").out, "");
+    EXPECT_EQ(json::parse(read_text(work() / "best.json")).at("model").at("components"), 2);
+}
+
+TEST_F(Fits, ARangeReadsAPipeOnce) {
+    const Result result = shell("cat $DATA/old_faithful.csv | lrvb fit mixture - -k 1:3 --check never");
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_NE(result.out.find("3 fits of 272 rows"), std::string::npos) << result.out;
+}
+
+TEST_F(Fits, ARangeThatIsNoneIsRefusedInASentence) {
+    for (const char* range : {"8:1", "0:3", "1:", ":3", "1:x", "1:1000"}) {
+        const Result result = lrvb(std::string("fit mixture $DATA/old_faithful.csv -k ") + range + " -o fit.json");
+        EXPECT_EQ(result.code, 2) << range;
+        EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+        EXPECT_TRUE(files().empty());
+    }
+}
+
+TEST_F(Fits, ARangeThatIsInterruptedKeepsTheFilesThatWereThere) {
+    fit("mixture $DATA/mixture3.csv -k 3 -o fit.json");
+    const std::string before = read_text(work() / "fit.json");
+    const Result result = shell(
+        "timeout --foreground --preserve-status -s INT -k 20 1 lrvb fit mixture $DATA/mixture3.csv -k 2:3 "
+        "--restarts 1000000 --quiet -o fit.json");
+    EXPECT_EQ(result.code, 130);
+    EXPECT_NE(result.err.find("nothing was written"), std::string::npos) << result.err;
+    EXPECT_EQ(read_text(work() / "fit.json"), before);
+    EXPECT_EQ(files(), std::set<std::string>{"fit.json"});
 }
 
 }  // namespace

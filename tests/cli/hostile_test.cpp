@@ -76,6 +76,8 @@ TEST_F(Hostile, NamesOfColumnsReachNoTerminal) {
         }
         expect_safe("check " + fit + " d.csv --save-draws -");
         expect_safe("predict " + fit + " d.csv");
+        expect_safe("predict " + fit + " d.csv --append");
+        expect_safe("predict " + fit + " d.csv --append --format json");
         expect_safe("influence " + fit + " d.csv");
         expect_safe("influence " + fit + " d.csv -o -");
         expect_safe("leverage " + fit + " d.csv");
@@ -125,7 +127,7 @@ TEST_F(Hostile, NamesThatASpreadsheetWouldRunAreQuotedInCsv) {
     const Result result = lrvb("influence fit.json d.csv -o -");
     const std::string header = result.out.substr(0, result.out.find('\n'));
     // A name that is a number runs nothing, and numbers stay numbers.
-    EXPECT_EQ(header.rfind("row,\"'=1+1\",\"'@SUM(A1)\",-2,distance,\"mu[1,1]\",", 0), 0U) << header;
+    EXPECT_EQ(header.rfind("row,\"'=1+1\",\"'@SUM(A1)\",-2,distance,\"mu[1,=1+1]\",", 0), 0U) << header;
     EXPECT_NE(result.out.find("\n1,1,-2,3,"), std::string::npos) << result.out;
     EXPECT_NE(result.out.find("\n3,-3,5,4,"), std::string::npos) << result.out;
 }

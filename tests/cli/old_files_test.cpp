@@ -83,7 +83,7 @@ TEST_P(OldFiles, HaveTheInfluentialRowsThatTheyHad) {
     expect_as_then("influence", file() + " " + GetParam().data + " --top 5");
 }
 TEST_P(OldFiles, AreAsSensitiveAsThen) {
-    expect_as_then("sensitivity", file());
+    expect_as_then("sensitivity", file() + " --all");
 }
 TEST_P(OldFiles, PredictAsThen) {
     expect_as_then("predict", file() + " " + GetParam().new_rows);

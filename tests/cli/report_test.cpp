@@ -3,10 +3,14 @@
 #include "csv.hpp"
 #include "program.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <numeric>
+#include <sstream>
 #include <vector>
 
 namespace lrvb::testing {
@@ -220,6 +224,27 @@ class Report : public ProgramTest {
     }
 };
 
+TEST_F(Report, SaysOfTheModelWhatTheCheckOfItSays) {
+    for (const auto& [arguments, data] :
+         {std::pair<std::string, std::string>("mixture $DATA/old_faithful.csv -k 2", "$DATA/old_faithful.csv"),
+          std::pair<std::string, std::string>("regression $DATA/mtcars.csv -c wt --response mpg",
+                                              "$DATA/mtcars.csv")}) {
+        fit(arguments + " -o fit.json");
+        const json contents = report("fit.json " + data);
+        EXPECT_EQ(contents.at("model_check"), lrvb("check fit.json " + data + " --model --format json").json());
+        const json summary =
+            lrvb("summary fit.json " + data + " --robust --format json --variables '" + names_of(contents) + "'")
+                .json();
+        for (std::size_t v = 0; v < contents.at("variables").size(); ++v) {
+            EXPECT_EQ(contents["variables"][v].at("sd_robust"), summary["variables"][v].at("sd_robust"));
+        }
+        EXPECT_EQ(contents.at("robust").at("warnings"), summary.at("robust_warnings"));
+        // Without the rows nothing is known of it.
+        EXPECT_TRUE(report("fit.json").at("model_check").is_null());
+        EXPECT_TRUE(report("fit.json").at("robust").is_null());
+    }
+}
+
 TEST_F(Report, OfAUnivariateMixtureAgreesWithTheOtherCommands) {
     fit("mixture $DATA/old_faithful.csv -c eruptions -k 2 --prior paper -o fit.json");
     const json contents = report("fit.json $DATA/old_faithful.csv");
@@ -268,6 +293,8 @@ TEST_F(Report, OfARegressionWithFactorsAgreesWithTheOtherCommands) {
     EXPECT_EQ(contents.at("title"), "Regression of mpg");
     const json& model = contents.at("model");
     EXPECT_EQ(model.at("slopes"), json::parse(R"(["wt", "gear=g4", "gear=g5"])"));
+    EXPECT_EQ(model.at("terms"), json::parse(R"([{"column": "wt", "levels": []},
+                                                 {"column": "gear", "levels": ["g3", "g4", "g5"]}])"));
     EXPECT_EQ(contents.at("rows").at("inputs"), json::parse(R"(["mpg"])"));
     const std::vector<double> columns = doubles(contents.at("rows").at("columns"));
     ASSERT_EQ(columns.size(), 3 * cars.rows.size());
@@ -279,6 +306,88 @@ TEST_F(Report, OfARegressionWithFactorsAgreesWithTheOtherCommands) {
     }
     EXPECT_NEAR(model.at("centre").at(0).get<double>(), sum / 32.0, 1e-12);
     EXPECT_TRUE(contents.at("picture").is_null());
+}
+
+TEST_F(Report, NamesRowsByAColumnOfTheData) {
+    write("rows.csv", "id,x\n007,1\nb,NA\n,2\n\"c, d\",3\ne,4\nf,9\n");
+    fit("mixture rows.csv -c x -k 1 --drop-missing -o fit.json");
+    const json contents = report("fit.json rows.csv --label id");
+    EXPECT_EQ(contents.at("label"), "id");
+    EXPECT_EQ(contents.at("rows").at("row"), json::parse("[1, 3, 4, 5, 6]"));
+    EXPECT_EQ(contents.at("rows").at("label"), json::parse(R"(["007", "", "c, d", "e", "f"])"));
+    EXPECT_EQ(report("fit.json rows.csv --label 1").at("rows").at("label"), contents.at("rows").at("label"));
+    EXPECT_TRUE(report("fit.json rows.csv").at("label").is_null());
+
+    const Result unknown = lrvb("report fit.json rows.csv --label name -o other.html");
+    EXPECT_EQ(unknown.code, 1);
+    EXPECT_NE(unknown.err.find("rows.csv"), std::string::npos) << unknown.err;
+    EXPECT_NE(unknown.err.find("'name'"), std::string::npos) << unknown.err;
+    EXPECT_EQ(occurrences(unknown.err, "\n"), 1U) << unknown.err;
+    EXPECT_FALSE(std::filesystem::exists(work() / "other.html"));
+    EXPECT_EQ(lrvb("report fit.json --label id -o other.html").code, 2);
+}
+
+TEST_F(Report, OfManyRowsOfARegressionCountsThemAll) {
+    std::ostringstream text;
+    text.precision(17);
+    text << "y,x,g,z\n";
+    std::vector<std::array<double, 4>> rows;
+    for (int i = 0; i < 2500; ++i) {
+        const double x = 5.0 * std::sin(1.3 * i);
+        const double z = std::cos(0.7 * i);
+        const double y = 2.0 + 3.0 * x - z + i % 3 + std::sin(97.0 * i);
+        rows.push_back({y, x, static_cast<double>(i % 3), z});
+        text << y << ',' << x << ',' << "uvw"[i % 3] << ',' << z << '\n';
+    }
+    write("rows.csv", text.str());
+    fit("regression rows.csv --response y --check never -o fit.json");
+    const json contents = report("fit.json rows.csv");
+    ASSERT_FALSE(contents.at("rows").at("all"));
+    const json& binned = contents.at("picture").at("binned");
+    ASSERT_EQ(binned.at("terms").size(), 3U);
+    const auto mean = [&](const std::string& name) {
+        for (const json& variable : contents.at("variables")) {
+            if (variable.at("name") == name) return variable.at("mean").get<double>();
+        }
+        ADD_FAILURE() << name;
+        return 0.0;
+    };
+    const std::vector<double> centre = contents.at("model").at("centre").get<std::vector<double>>();
+    const std::array<double, 3> levels{0.0, mean("beta[g=v]"), mean("beta[g=w]")};
+    const double at_centre = levels[1] * centre[1] + levels[2] * centre[2];
+    // Each row again, with what the other terms explain taken off its response by hand.
+    const auto expect_counts = [&](const json& bins, const auto& place) {
+        std::map<std::pair<long, long>, long> expected;
+        const json& cells = bins.at("cells");
+        long last_i = 0;
+        long last_j = 0;
+        for (const json& cell : cells) {
+            last_i = std::max(last_i, cell.at(0).get<long>());
+            last_j = std::max(last_j, cell.at(1).get<long>());
+        }
+        for (const std::array<double, 4>& row : rows) {
+            const auto [x, y] = place(row);
+            const auto bin = [&](double value, const char* start, const char* step, long last) {
+                const double at = std::floor((value - bins.at(start).get<double>()) / bins.at(step).get<double>());
+                return std::clamp(static_cast<long>(at), 0L, last);
+            };
+            ++expected[{bin(x, "x_start", "x_step", last_i), bin(y, "y_start", "y_step", last_j)}];
+        }
+        std::map<std::pair<long, long>, long> counted;
+        for (const json& cell : cells) counted[{cell.at(0), cell.at(1)}] = cell.at(2);
+        EXPECT_EQ(counted, expected);
+    };
+    using Place = std::pair<double, double>;
+    const auto factor = [&](const std::array<double, 4>& row) { return levels[static_cast<std::size_t>(row[2])]; };
+    expect_counts(binned.at("terms").at(0), [&](const std::array<double, 4>& row) {
+        return Place{row[1], row[0] - mean("beta[z]") * (row[3] - centre[3]) - factor(row) + at_centre};
+    });
+    expect_counts(binned.at("terms").at(1), [&](const std::array<double, 4>& row) {
+        return Place{row[2], row[0] - mean("beta[x]") * (row[1] - centre[0]) - mean("beta[z]") * (row[3] - centre[3])};
+    });
+    expect_counts(binned.at("fitted"), [&](const std::array<double, 4>& row) {
+        return Place{mean("intercept") + mean("beta[x]") * row[1] + factor(row) + mean("beta[z]") * row[3], row[0]};
+    });
 }
 
 TEST_F(Report, OfWeightedRowsKnowsTheWeights) {
@@ -333,6 +442,22 @@ TEST_F(Report, OfManyRowsKeepsTheMostInfluentialAndSomeOfTheRest) {
     EXPECT_EQ(contents.at("picture").at("pairs").at("columns"), 2);
     EXPECT_EQ(total(contents.at("picture").at("pairs").at("bins").at(0).at("cells")), 5000.0);
     EXPECT_EQ(total(contents.at("picture").at("histograms").at(1).at("counts")), 5000.0);
+}
+
+TEST_F(Report, BinsAreNoWiderThanHalfOfTheNarrowestComponent) {
+    ASSERT_EQ(lrvb("simulate mixture --weights 1,1 --means 0,1 --sds 0.01,0.1 -n 400 -o rows.csv").code, 0);
+    fit("mixture rows.csv -k 2 --check never -o fit.json");
+    const json contents = report("fit.json rows.csv");
+    double narrowest = 1.0;
+    for (const json& variable : contents.at("variables")) {
+        if (variable.at("group") == "sigma") narrowest = std::min(narrowest, variable.at("mean").get<double>());
+    }
+    const json& histogram = contents.at("picture").at("histograms").at(0);
+    EXPECT_LE(histogram.at("step").get<double>(), 0.5 * narrowest * 1.01);
+    EXPECT_EQ(total(histogram.at("counts")), 400.0);
+    // The same bins as those that the model's expectations are for.
+    EXPECT_NEAR(contents.at("model_check").at("columns").at(0).at("histogram").at("step").get<double>(),
+                histogram.at("step").get<double>(), 0.1 * histogram.at("step").get<double>());
 }
 
 TEST_F(Report, ShowsAllRowsAsPointsWhereOnlySomeCanBeAsked) {

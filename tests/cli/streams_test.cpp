@@ -43,6 +43,36 @@ class Streams : public ProgramTest {
     }
 };
 
+TEST_F(Streams, GzipIsReadAsWhatIsInItFromAFileAndFromAPipe) {
+    write_weighted();
+    ASSERT_EQ(shell("gzip -c data.csv > data.csv.gz && gzip -c data.csv > named").code, 0);
+    for (const std::string kind : {"mixture -k 2", "regression --response y"}) {
+        ASSERT_EQ(lrvb("fit " + kind + " data.csv --quiet -o file.json").code, 0);
+        ASSERT_EQ(lrvb("fit " + kind + " data.csv.gz --quiet -o packed.json").code, 0);
+        ASSERT_EQ(lrvb("fit " + kind + " named --quiet -o named.json").code, 0);
+        ASSERT_EQ(shell("cat named | timeout 60 lrvb fit " + kind + " - --quiet -o pipe.json").code, 0);
+        for (const char* const name : {"packed.json", "named.json", "pipe.json"}) {
+            EXPECT_EQ(fit_of(name), fit_of("file.json")) << name;
+        }
+        EXPECT_EQ(lrvb("predict file.json data.csv.gz").out, lrvb("predict file.json data.csv").out);
+        EXPECT_EQ(shell("cat named | timeout 60 lrvb predict file.json -").out, lrvb("predict file.json data.csv").out);
+    }
+    // On every pass, where little is kept.
+    ASSERT_EQ(lrvb("fit mixture -k 2 data.csv --memory 1K --quiet -o file.json").code, 0);
+    ASSERT_EQ(lrvb("fit mixture -k 2 data.csv.gz --memory 1K --quiet -o packed.json").code, 0);
+    EXPECT_EQ(fit_of("packed.json"), fit_of("file.json"));
+}
+
+// Rows without end, packed: a thousand times larger than what comes.
+TEST_F(Streams, WhatUnpacksWithoutEndIsRefusedByItsMemory) {
+    const std::string bomb = "{ echo x,y; yes 1,2; } | gzip | timeout 60 lrvb fit ";
+    for (const std::string kind : {"mixture -k 1", "regression --response y"}) {
+        const Result result = shell(bomb + kind + " - --memory 1M -o fit.json");
+        EXPECT_EQ(result.code, 1) << result.err;
+        EXPECT_NE(result.err.find("memory"), std::string::npos) << result.err;
+    }
+}
+
 TEST_F(Streams, WeightsOfAPipeAreThoseOfAFile) {
     write_weighted();
     ASSERT_EQ(lrvb("fit mixture data.csv --weights w -k 2 --quiet -o file.json").code, 0);

@@ -238,10 +238,11 @@ class CountsRecord final : public ModelRecord {
 
     /// Row by row: the mean of the count, the sd of that mean, and that of a new count. With M and V the posterior's
     /// mean and variance of the rate these are M e, e √V and √(V e² + M e); a correction is in them already.
-    void predict(const FitFile& fit, const Dataset& rows, bool drop_missing, TableSink& sink) const override {
+    void predict(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
+                 TableSink& sink) const override {
         CountColumns known = columns;
         known.count.clear();
-        const DataFrame frame = rows.frame(known.to_read(drop_missing));
+        const DataFrame frame = rows.frame(known.to_read(options.drop_missing));
         const CountData data = data_of(frame, known, groups);
         const std::vector<Index> rates = fit.posterior.select({"rate"});
         const Vector sds = fit.posterior.sds(rates);

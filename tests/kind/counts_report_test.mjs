@@ -96,7 +96,7 @@ async function droppingAgrees(fit, data, rows) {
 test('one rate: its words, its figures, and how it moves', async () => {
   const path = folder.report(PUMPS, 'pump.csv', 'pumps');
   const figures = await visit(path);
-  assert.deepEqual(figures, ['data-histogram', 'dropping', 'move-histogram', 'whiskers-1']);
+  assert.deepEqual(figures, ['data-histogram', 'dropping', 'estimates-1', 'move-histogram', 'whiskers-1']);
   assert.equal(await text('h1'), 'Rates of failures');
   assert.match(await text('#fitted'), /^Counts of failures with a Gamma rate, fitted to 10 rows of pump.csv/);
   assert.match(await text('#verdict'), /converged/);

@@ -4,6 +4,7 @@
 
 #include "cli/csv.hpp"
 #include "cli/program.hpp"
+#include "cli/xml.hpp"
 
 #include <cmath>
 #include <map>
@@ -236,6 +237,22 @@ TEST_F(Counts, AReportIsWrittenWithDataAndWithout) {
         const std::string page = read_text(work() / "page.html");
         EXPECT_NE(page.find("<title>Rates of visits</title>"), std::string::npos);
         EXPECT_NE(page.find("Counts of visits with a Gamma rate for each place"), std::string::npos);
+    }
+}
+
+TEST_F(Counts, PicturesOfAKindThatDrawsNothingOfItsOwnHaveItsHistograms) {
+    const XmlElement picture = XmlReader::read(lrvb("plot fit.json visits.csv --figure fit").out);
+    EXPECT_EQ(picture.of_class("panel").size(), 2U);
+    const XmlElement one = XmlReader::read(lrvb("plot fit.json visits.csv --figure fit -c hours").out);
+    ASSERT_EQ(one.of_class("panel").size(), 1U);
+    const XmlAxis up(*one.of_class("up").at(0));
+    double rows = 0.0;
+    for (const XmlElement* bar : one.of_class("bin")) rows += up.value(bar->number("y"));
+    EXPECT_NEAR(rows, 5.0, 1e-3);
+    for (const std::string figure : {"intervals", "correlation", "influence"}) {
+        const Result result = lrvb("plot fit.json visits.csv --figure " + figure);
+        EXPECT_EQ(result.code, 0) << result.err;
+        EXPECT_EQ(XmlReader::read(result.out).name, "svg");
     }
 }
 

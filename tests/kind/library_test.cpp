@@ -4,6 +4,7 @@
 #include <lrvb/kind/kind.hpp>
 #include <lrvb/query/influence.hpp>
 #include <lrvb/query/sensitivity.hpp>
+#include <lrvb/report/plot.hpp>
 #include <lrvb/report/report.hpp>
 
 #include <gtest/gtest.h>
@@ -41,6 +42,7 @@ TEST(CountsFromCpp, TenLinesFitCheckAskAndReport) {
     const RowInfluence influence(*fitted);
     const RowInfluence::Case worst = influence.most_influential(1).front();
     const std::string page = report_page(fitted->file(), fitted.get());
+    const std::string picture = plot_svg(fitted->file(), fitted.get(), Figure::fit);
 
     EXPECT_NEAR(fitted->posterior().variables[0].mean, 16.0 / 7.0, 1e-12);
     EXPECT_NEAR(fitted->posterior().variables[2].mean, 4.0 / 3.0, 1e-12);
@@ -50,6 +52,17 @@ TEST(CountsFromCpp, TenLinesFitCheckAskAndReport) {
     EXPECT_NEAR(worst.shifts[0], -(7.0 - 4.0 * 16.0 / 7.0) / 7.0 / (4.0 / 7.0), 1e-10);
     EXPECT_NEAR(influence.refitted(worst).shifts[0], (9.0 / 3.0 - 16.0 / 7.0) / (4.0 / 7.0), 1e-6);
     EXPECT_NE(page.find("Rates of visits"), std::string::npos);
+    EXPECT_NE(picture.find("Rates of visits"), std::string::npos);
+}
+
+TEST(CountsFromCpp, AFigureThatNeedsTheDataSaysSo) {
+    const std::unique_ptr<FittedModel> fitted = find_kind("counts")->fit(FitRequest{visits(), kSettings, {}, 1, {}});
+    EXPECT_THROW(plot_svg(fitted->file(), nullptr, Figure::fit), std::invalid_argument);
+    EXPECT_THROW(plot_svg(fitted->file(), nullptr, Figure::influence), std::invalid_argument);
+    EXPECT_THROW(figure_named("pie"), std::invalid_argument);
+    PlotOptions narrow;
+    narrow.width = 10;
+    EXPECT_THROW(plot_svg(fitted->file(), nullptr, Figure::intervals, narrow), std::invalid_argument);
 }
 
 TEST(CountsFromCpp, ASavedFitIsRestoredWithATableInMemory) {
@@ -121,7 +134,7 @@ TEST(CountsFromCpp, RowsOfAMixtureInATableMayBeMissingToo) {
         void row(Index row, const Vector&) override { seen.push_back(row); }
         std::vector<Index> seen;
     } predicted;
-    fitted->file().model->predict(fitted->file(), frame, true, predicted);
+    fitted->file().model->predict(fitted->file(), frame, {.drop_missing = true}, predicted);
     ASSERT_EQ(predicted.seen.size(), 39U);
     EXPECT_EQ(predicted.seen[6], 7);
     EXPECT_EQ(predicted.seen[7], 9);

@@ -245,25 +245,44 @@ TEST(LeaveOneOut, OfOldFaithfulIsWhatRefitsWithoutEachRowPredict) {
     EXPECT_EQ(draws.doubtful_rows(), 0);
 }
 
-// y ~ Normal(mu, 1), mu ~ Normal(0, 4): without a row of weight 2 the posterior is normal as well.
-TEST(LeaveOneOut, DropsARowWithAllOfItsWeight) {
+// y ~ Normal(mu, 1), mu ~ Normal(0, 4): without one of the two rows that a row of weight 2 is, or all of one of weight
+// ½, the posterior is normal as well.
+TEST(LeaveOneOut, DropsOneOfTheRowsThatAWeightStandsFor) {
     const Vector y{{1.0, -0.5, 2.0, 0.3}};
     ModelBuilder builder;
     const auto mu = builder.add("mu", normal(0.0, 0.25));
     builder.observe_column(y, normal(mu, 1.0), builder.rows("people", 4));
     const auto model = std::make_shared<const MultilinearModel>(
-        builder.build().reweighted(std::vector<Index>{1, 3}, Vector{{2.0, 0.0}}));
+        builder.build().reweighted(std::vector<Index>{1, 2, 3}, Vector{{2.0, 0.5, 0.0}}));
     const Loo loo = leave_one_out(*fitted_model(model, fit(*model)), by(LooMethod::response));
-    const Vector weights{{1.0, 2.0, 1.0, 0.0}};
+    const Vector weights{{1.0, 2.0, 0.5, 0.0}};
     double sum = 0.0;
     for (Index n = 0; n < 3; ++n) {
-        const double precision = 0.25 + weights.sum() - weights[n];
-        const double mean = (weights.dot(y) - weights[n] * y[n]) / precision;
+        const double left_out = std::min(weights[n], 1.0);
+        const double precision = 0.25 + weights.sum() - left_out;
+        const double mean = (weights.dot(y) - left_out * y[n]) / precision;
         const double expected = log_normal(y[n], mean, 1.0 + 1.0 / precision);
         EXPECT_NEAR(loo.elpd[n], expected, 1e-7) << n;
         sum += weights[n] * expected;
     }
     EXPECT_NEAR(loo.elpd_loo, sum, 1e-6);
+}
+
+TEST(LeaveOneOut, OfWeightsEqualsThatOfRowsWrittenOut) {
+    const Vector y{{1.0, -0.5, 2.0, 0.3}};
+    const auto loo_of = [](const Vector& values, const std::vector<Index>& which, const Vector& weights) {
+        ModelBuilder builder;
+        const auto mu = builder.add("mu", normal(0.0, 0.25));
+        builder.observe_column(values, normal(mu, 1.0), builder.rows("people", values.size()));
+        const auto model = std::make_shared<const MultilinearModel>(builder.build().reweighted(which, weights));
+        return leave_one_out(*fitted_model(model, fit(*model)), by(LooMethod::response));
+    };
+    const Loo weighted = loo_of(y, {1, 2}, Vector{{3.0, 2.0}});
+    const Loo written = loo_of(Vector{{1.0, -0.5, -0.5, -0.5, 2.0, 2.0, 0.3}}, {0}, Vector{{1.0}});
+    EXPECT_NEAR(weighted.elpd_loo, written.elpd_loo, 1e-9);
+    EXPECT_NEAR(weighted.elpd_se, written.elpd_se, 1e-9);
+    EXPECT_NEAR(weighted.p_loo, written.p_loo, 1e-9);
+    EXPECT_NEAR(weighted.p_loo_se, written.p_loo_se, 1e-9);
 }
 
 // Gamma–Poisson: y_n given the others is negative binomial.

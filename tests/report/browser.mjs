@@ -196,8 +196,8 @@ export class Browser {
     await this.settle();
   }
 
-  /** The whole page, or one element of it, as PNG bytes. */
-  async screenshot(selector = null) {
+  /** The whole page, or so many pixels from its top, or one element of it, as PNG bytes. */
+  async screenshot(selector = null, top = null) {
     const clip = await this.run((wanted) => {
       const box = (wanted ? document.querySelector(wanted) : document.documentElement).getBoundingClientRect();
       return {x: box.left + window.scrollX, y: box.top + window.scrollY, width: box.width, height: box.height};
@@ -205,7 +205,7 @@ export class Browser {
     const {data} = await this.devtools('Page.captureScreenshot', {
       format: 'png',
       captureBeyondViewport: true,
-      clip: {...clip, scale: 1},
+      clip: {...clip, height: top ?? clip.height, scale: 1},
     });
     return Buffer.from(data, 'base64');
   }

@@ -7,11 +7,13 @@ import {Mixture} from '../../src/kind/mixture/web/mixture.js';
 import {RegressionKind} from '../../src/kind/regression/web/kind.js';
 import {Regression} from '../../src/kind/regression/web/regression.js';
 import {AnyKind} from '../../src/report/web/any_kind.js';
+import {asCsv, asLatex, asMarkdown, latexText, shellQuoted} from '../../src/report/web/formats.js';
 import {decode, fixed, listed, located, normalQuantile, rounded, sentence, significant, typed} from '../../src/report/web/numbers.js';
 import {harmless} from '../../src/report/web/names.js';
 import {Posterior, groupsOf, noChange} from '../../src/report/web/posterior.js';
-import {asCsv, asMarkdown, compare} from '../../src/report/web/table.js';
+import {compare} from '../../src/report/web/table.js';
 import {doubts} from '../../src/report/web/trust.js';
+import {verdictOf} from '../../src/report/web/verdict.js';
 import {RATE, SHAPE, countContents, countPosterior, countRows} from './counts.mjs';
 
 const base64 = (numbers, Type = Float64Array) => Buffer.from(Type.from(numbers).buffer).toString('base64');
@@ -274,12 +276,12 @@ test('a regression line, its band, and what is left for it', () => {
   const posterior = new Posterior(own);
   const regression = new Regression(own, posterior);
   assert.equal(regression.fitted(posterior.means, 0), 3 + 6 - 8);
-  assert.equal(regression.line(posterior.means, 0, 12), 3 + 6 + 2);
-  assert.equal(regression.partial(posterior.means, 0, 0, 9), 9 + 2 * 5);
+  assert.equal(regression.line(posterior.means, regression.terms[0], 12), 3 + 6 + 2);
+  assert.equal(regression.partial(posterior.means, 0, regression.terms[0], 9), 9 + 2 * 5);
   close(regression.hat(0), 0.2 * 2 + 12 * 0.03 * 0.2 - 4 * 0.1 * 0.3, 1e-12);
   // Var(α + 12 β_a − β_b), term by term.
   const variance = 4 + 144 * 0.04 + 0.09 + 2 * 12 * -0.9 * 2 * 0.2 - 2 * 0.1 * 2 * 0.3;
-  close(regression.lineSd(0, 12), Math.sqrt(variance), 1e-12);
+  close(regression.lineSd(regression.terms[0], 12), Math.sqrt(variance), 1e-12);
 });
 
 test('small changes are trusted; large shifts, far priors and long steps are not', () => {
@@ -434,7 +436,7 @@ test('what is trusted of any kind is close to refits, and what is not says why',
   const dropped = posterior.rows.row.map((_, n) => few.doubt(n, {times: 0, values: [posterior.value(n, 0)]}));
   assert.ok(dropped.every((reason) => /^is 13 % of the data, more than 10 %$|^alone moves rate\[1\] by 0/.test(reason)));
   assert.equal(new Set(dropped.map((reason) => reason.slice(0, 2))).size, 2, dropped.join());
-  assert.match(few.doubt(3, {times: 1, values: [posterior.value(3, 0) + 0.5]}), /^has its exposure moved by \d+ % of how far/);
+  assert.match(few.doubt(3, {times: 1, values: [posterior.value(3, 0) + 0.5]}), /^has its exposure moved by \d+ % of the range/);
   assert.equal(few.doubt(3, {times: 1, values: [posterior.value(3, 0) + 0.04]}), null);
   const change = noChange();
   change.priors.set(0, 3 * SHAPE);
@@ -453,6 +455,136 @@ test('tables are copied with names as they are', () => {
   ];
   assert.equal(asCsv(columns, variables), 'variable,mean\n"beta[a,""b""]",0.30000000000000004\nx|<b>,-1\n');
   assert.match(asMarkdown(columns, variables), /\| x\\\|\\<b\\> \| -1\.0 \|/);
+});
+
+test('names are no commands of the programs that tables are copied to', () => {
+  const columns = [
+    {id: '=id', label: 'na|me_$', value: (v) => v.name, text: (v) => v.name},
+    {id: 'mean', label: 'mean', value: (v) => v.mean, text: () => '\u22121.5'},
+    {id: 'button', label: 'button', copied: false, text: () => 'Move it'},
+  ];
+  const items = [
+    {name: '=HYPERLINK("http://x";"y")', mean: -1.5},
+    {name: '+1', mean: 2},
+    {name: '-1', mean: 3},
+    {name: '@SUM(A1)', mean: 4},
+    {name: '[50 \\% of {a_b} & c^2 ~ #1 $x$ <|>]', mean: 5},
+  ];
+  const csv = asCsv(columns, items).split('\n');
+  assert.equal(csv[0], "'=id,mean");
+  assert.equal(csv[1], `"'=HYPERLINK(""http://x"";""y"")",-1.5`);
+  assert.deepEqual(csv.slice(2, 5), ["'+1,2", "'-1,3", "'@SUM(A1),4"]);
+  assert.match(asMarkdown(columns, items), /^\| na\\\|me\\_\$ \| mean \|\n\| --- \| ---: \|\n/);
+  const latex = asLatex(columns, items).split('\n');
+  assert.equal(latex[0], '\\begin{tabular}{lr}');
+  assert.equal(latex[2], '  na\\textbar{}me\\_\\$ & mean \\\\');
+  assert.equal(
+    latex[8],
+    '  {[}50 \\textbackslash{}\\% of \\{a\\_b\\} \\& c\\textasciicircum{}2 \\textasciitilde{} \\#1 \\$x\\$ \\textless{}\\textbar{}\\textgreater{}] & $-$1.5 \\\\',
+  );
+  assert.equal(latexText('*x'), '{*}x');
+});
+
+test('file names in commands are those that a shell reads', () => {
+  assert.equal(shellQuoted('data/old_faithful.csv'), 'data/old_faithful.csv');
+  assert.equal(shellQuoted("it's $(rm -r ~).csv"), `'it'\\''s $(rm -r ~).csv'`);
+  assert.equal(shellQuoted('-o'), './-o');
+  assert.equal(shellQuoted(''), "''");
+});
+
+test('a factor: the mean of each level, and what its rows have', () => {
+  const own = {
+    kind: 'regression',
+    model: {
+      response: 'y',
+      slopes: ['a', 'g=v', 'g=w'],
+      centre: [10, 0.25, 0.5],
+      terms: [
+        {column: 'a', levels: []},
+        {column: 'g', levels: ['u', 'v', 'w']},
+      ],
+    },
+    variables: [
+      ['intercept', [], 3],
+      ['beta', ['a'], 0.5],
+      ['beta', ['g=v'], -2],
+      ['beta', ['g=w'], 4],
+    ].map(([group, indices, mean], v) => ({name: `variable ${v}`, group, indices, mean, sd: [2, 0.2, 0.3, 0.4][v]})),
+    correlated: [0, 1, 2, 3],
+    correlations: triangle(4, (i, j) => (i === j ? 1 : i === 0 && j === 3 ? -0.5 : 0)),
+    rows: {
+      inputs: ['y'],
+      all: true,
+      row: [1, 2],
+      label: ['first', ''],
+      reach: [1],
+      values: base64([9, 7]),
+      columns: base64([12, 0, 1, 8, 0, 0]),
+      leverage: base64(Array(8).fill(0)),
+      case: base64(Array(8).fill(0)),
+      distance: [0, 0],
+      top: [0],
+    },
+  };
+  const kind = new RegressionKind(own, new Posterior(own));
+  const {posterior, regression} = kind;
+  const [, factor] = regression.terms;
+  assert.deepEqual([regression.place(0, factor), regression.place(1, factor)], [2, 0]);
+  // 3 + 0.5 · 10 + the level's slope.
+  assert.deepEqual(
+    [0, 1, 2].map((level) => regression.line(posterior.means, factor, level)),
+    [8, 6, 12],
+  );
+  // Var(α + 10 a + w) = 4 + 100 · 0.04 + 0.16 − 2 · 0.5 · 2 · 0.4.
+  close(regression.lineSd(factor, 2), Math.sqrt(4 + 4 + 0.16 - 0.8), 1e-12);
+  close(regression.partial(posterior.means, 0, factor, 9), 9 - 0.5 * 2, 1e-12);
+  assert.deepEqual(
+    kind.rowFacts(0).map(({name, text}) => [name, text]),
+    [
+      ['a', '12'],
+      ['g', 'w'],
+    ],
+  );
+  assert.deepEqual([posterior.rowName(0), posterior.rowName(1)], ['row 1 (first)', 'row 2']);
+  assert.deepEqual(
+    kind.panels().map(({variables, aboutZero}) => [variables.length, aboutZero]),
+    [[4, true]],
+  );
+});
+
+test('rows of a mixture are coloured by the component that most likely has them', () => {
+  const own = contents();
+  const {mixture} = new MixtureKind(own, new Posterior(own));
+  // Equal densities of 0.4 N(−1, 0.7²) and 0.6 N(2, ·) lie between the means.
+  assert.deepEqual([mixture.likeliest([-1]), mixture.likeliest([2])], [0, 1]);
+});
+
+const CHECK = {method: 'importance', draws: 4000, ess: 3000, k_hat: 0.1, message: 'tau is off'};
+const verdict = (change) => verdictOf({...countContents(), paths: {fit: 'a b.json', data: 'x.csv'}, ...change});
+
+test('the verdict names only variables of the page, and its colour is that of its words', () => {
+  const variables = (...verdicts) => countContents().variables.map((variable, v) => ({...variable, verdict: verdicts[v] ?? 'ok'}));
+  const ok = verdict({check: {...CHECK, verdict: 'ok'}, warnings: ['something else']});
+  assert.deepEqual([ok.level, ok.headline], ['good', 'These means and error bars hold.']);
+  const hidden = verdict({check: {...CHECK, verdict: 'off'}, variables: variables()});
+  assert.deepEqual([hidden.level, hidden.headline], ['good', 'The means and error bars on this page hold.']);
+  assert.doesNotMatch(JSON.stringify(hidden), /tau/);
+  const off = verdict({check: {...CHECK, verdict: 'off'}, variables: variables('ok', 'sd off by -15%')});
+  assert.deepEqual([off.level, off.headline], ['careful', 'rate[2] is off.']);
+  assert.equal(off.sentences[0], 'rate[2]: sd off by -15%.');
+  const few = verdict({check: {...CHECK, verdict: 'doubtful'}, variables: variables('not resolved: sd \u00b115%')});
+  assert.match(few.headline, /^The draws were too few to tell of rate\[1\]/);
+  const vague = verdict({check: {...CHECK, verdict: 'doubtful'}, variables: variables()});
+  assert.doesNotMatch(JSON.stringify(vague), /tau/);
+  assert.equal(vague.level, 'careful');
+});
+
+test('a check that was not run is offered as a command', () => {
+  const files = "'a b.json' x.csv";
+  assert.equal(verdict({}).command, `lrvb check ${files} --format json > check.json && lrvb report ${files} --check check.json`);
+  assert.match(verdict({check: {...CHECK, verdict: 'unchecked'}}).command, /x\.csv --method mh --format json/);
+  assert.equal(verdict({check: {...CHECK, verdict: 'ok'}}).command, undefined);
+  assert.equal(verdict({paths: {fit: '-', data: 'x.csv'}}).command, null);
 });
 
 test('text that turns the text around it is replaced', () => {

@@ -51,7 +51,7 @@ struct CheckOptions {
 
 /// Shift and sd may be off by a tenth.
 constexpr double kCheckTolerance = 0.1;
-/// Draws that are worth fewer independent ones than this are not relied on.
+/// Draws with a smaller effective sample size are not relied on.
 constexpr double kCheckEss = 400.0;
 
 /// The result, and the draws that it comes from.

@@ -26,7 +26,12 @@ struct CsvOptions {
     /// The columns to read, in this order, each by its name or by its number from 1; a name wins over a number. None
     /// means all, which must then all hold numbers.
     std::vector<std::string> columns = {};
+    /// Whether `columns` may also hold ranges of columns, "1-4" or "a-d", and columns to leave out, "-a" or "-1-4": of
+    /// the others that are given, or of all if there are none. A column that is called so wins.
+    bool ranges = false;
     Missing missing = Missing::refuse;
+    /// Texts that mean a missing value, besides nothing, NA and NaN: "?", "-999".
+    std::vector<std::string> na = {};
     /// Bytes read from the file at a time.
     std::size_t block = std::size_t{1} << 20;
     /// A column that is read after all others, whether or not it is among `columns`: row weights, say.
@@ -52,6 +57,9 @@ struct CsvOptions {
 /// rows, by `read` for the rest, after which only `rewind` makes sense. A first line of nothing but unquoted numbers is
 /// refused too, because it is more likely a row of data than a header. Columns that are not in the file, or are asked
 /// for twice, are std::invalid_argument.
+///
+/// A file that is packed by gzip, which its first bytes tell, is unpacked while it is read, with the same answers; one
+/// that is damaged or cut short is refused.
 ///
 /// "-" is standard input. What cannot be read twice, such as a pipe, is kept in memory while it is read.
 class LRVB_EXPORT CsvSource final : public RowSource {

@@ -20,6 +20,8 @@ struct RowSelection {
     bool drop_missing = false;
     /// Whether the ends of the columns, and some of their rows, are kept on the way.
     bool summarise = false;
+    /// Whether `columns` may be ranges and columns to leave out, as in CsvOptions.
+    bool ranges = false;
 };
 
 /// What one reading can tell of columns of numbers: their ends, and rows at even distances, ten thousand or so. Rows
@@ -50,7 +52,8 @@ struct DataRecord {
     std::vector<std::string> columns;
     std::optional<std::string> weights;  // the column of row weights
     Index rows = 0;
-    Index dropped = 0;  // rows without a value in a used column
+    Index dropped = 0;                 // rows without a value in a used column
+    std::vector<std::string> na = {};  // texts that mean a missing value, besides those that always do
     double total_weight = 0.0;
     std::string checksum;  // of the numbers read, not of the file's bytes
 };
@@ -72,22 +75,47 @@ struct NewRows {
     std::function<Index()> dropped;
 };
 
+/// A field of a table as it is written: without the quotes around it, and those within it single.
+struct TextField {
+    std::string text;
+    bool quoted = false;
+};
+
+/// All columns and rows of data as they are written, one row after the other: those with missing values too.
+class LRVB_EXPORT TextRows {
+  public:
+    virtual ~TextRows() = default;
+    /// Of all columns; two may be the same.
+    virtual const std::vector<std::string>& names() const = 0;
+    /// The next row, one field a column; false at the end.
+    virtual bool next(std::vector<TextField>& fields) = 0;
+    /// The file's row, from 1, of the one that `next` gave.
+    virtual Index row() const = 0;
+};
+
 struct DataOptions {
     /// The most bytes of a file's numbers that are kept in memory.
     std::size_t memory = kDataMemory;
+    /// Texts that mean a missing value, besides nothing, NA and NaN: "?", "-999". A NumPy file has none.
+    std::vector<std::string> na = {};
 };
 
 class LRVB_EXPORT Dataset {
   public:
     /// A CSV file, a NumPy file (.npy), or "-" for standard input.
-    Dataset(std::string path, DataOptions options = {}) : path_(std::move(path)), options_(options) {}
-    Dataset(const char* path, DataOptions options = {}) : path_(path), options_(options) {}
+    Dataset(std::string path, DataOptions options = {}) : path_(std::move(path)), options_(std::move(options)) {}
+    Dataset(const char* path, DataOptions options = {}) : path_(path), options_(std::move(options)) {}
     /// A table in memory, read as a file that held it would be: a number that is NaN is missing. Throws
     /// std::invalid_argument for columns that do not have a value for every row.
     Dataset(DataFrame frame);
 
     /// What messages call it.
     std::string name() const;
+
+    /// DataOptions::na.
+    const std::vector<std::string>& na() const { return options_.na; }
+    /// The same data, in which these texts mean a missing value as well.
+    Dataset with_na(const std::vector<std::string>& texts) const;
 
     /// Reads the data once: numbers that take no more than DataOptions::memory stay in memory, more is streamed from
     /// the file whenever it is needed, with the same answers to the last bit. Throws std::runtime_error for data that
@@ -96,6 +124,9 @@ class LRVB_EXPORT Dataset {
     /// These columns, as they are.
     NewRows new_rows(const std::vector<std::string>& columns, bool drop_missing) const;
     DataFrame frame(const FrameOptions& options) const;
+    /// Everything, as it is written, beside whatever else reads the data. Throws std::runtime_error for a pipe, which
+    /// can be read only once.
+    std::unique_ptr<TextRows> text_rows() const;
 
   private:
     std::string path_;

@@ -14,13 +14,21 @@ namespace lrvb {
 struct FrameOptions {
     /// The columns to read, as in CsvOptions; none means all.
     std::vector<std::string> columns = {};
+    /// Whether ranges are understood, as in CsvOptions.
+    bool ranges = false;
+    /// Columns that are read after all others, in this order, whether or not they are among `columns`: a response, say.
+    std::vector<std::string> last = {};
     /// Those of them that are text even where they look like numbers: codes, or the factors of an earlier fit.
     std::vector<std::string> text = {};
+    /// Those of them whose quotes say nothing: numbers in quotes are numbers there.
+    std::vector<std::string> numbers = {};
     Missing missing = Missing::refuse;
+    /// That of CsvOptions.
+    std::vector<std::string> na = {};
     /// Bytes read from the file at a time.
     std::size_t block = std::size_t{1} << 20;
-    /// That of CsvOptions. (The table itself is in memory, whatever its size, unless it comes through a pipe: then it
-    /// may take no more than this, either.)
+    /// That of CsvOptions. (The table itself is in memory, whatever its size, unless it comes through a pipe or is
+    /// packed by gzip: then it may take no more than this, either.)
     std::size_t memory = kDataMemory;
 };
 
@@ -32,6 +40,10 @@ struct FrameColumn {
     /// Of a column of text: the different texts, sorted by their bytes, and which of them (from 0) each row has.
     std::vector<std::string> levels;
     std::vector<std::uint32_t> codes;
+    /// Whether its values, all but missing ones, stand in quotes, in a file that does not quote everything.
+    bool quoted = false;
+    /// Whether FrameOptions::text or FrameOptions::numbers has it.
+    enum class Told { nothing, text, numbers } told = Told::nothing;
 
     bool is_text() const { return !levels.empty(); }
 };
@@ -49,13 +61,15 @@ struct LRVB_EXPORT DataFrame {
 
     /// The row, from 1, that a row (from 0) has in the file.
     Index file_row(Index row) const;
+    std::vector<std::string> column_names() const;
     /// The place (from 0) of a column, by its name or its number from 1, as CsvOptions has it. Throws
     /// std::invalid_argument for one that is not there.
     Index find(const std::string& column) const;
 };
 
 /// Reads a CSV file, or a NumPy file if the path ends in .npy, into memory. A column is text if any value in it is not
-/// a number; numbers are parsed exactly. A row is missing a value where CsvSource says so (nothing, NA or NaN), in text
+/// a number, or if all of them are quoted, as R writes factors, unless the whole file is: then quotes say nothing.
+/// Numbers are parsed exactly. A row is missing a value where CsvSource says so (nothing, NA or NaN), in text
 /// too. The columns of a NumPy file are numbers and are called "1", "2", ….
 ///
 /// What CsvSource and NpySource refuse is refused here in the same words, except for text, and for the infinite in a

@@ -8,17 +8,27 @@
 
 namespace lrvb {
 
+/// The columns to read, numbers from 1, as CsvOptions and FrameOptions have them; none means all.
+struct NpyOptions {
+    std::vector<std::string> columns = {};
+    bool ranges = false;
+    std::vector<std::string> last = {};
+};
+
 /// The rows of a NumPy file (.npy, format 1.0 to 3.0), read from the file whenever they are asked for, so that memory
-/// does not grow with it: float64 or float32 ('<f8', '<f4'), in C or Fortran order, of two dimensions, or of one, which
-/// makes one column.
+/// does not grow with it: floats of 2, 4 or 8 bytes, integers of 1, 2, 4 or 8, with or without sign, and booleans, in
+/// either order of bytes, in C or Fortran order, of two dimensions, or of one, which makes one column.
 ///
 /// A file that cannot be opened, is damaged, truncated, empty or of another type is refused by the constructor,
-/// std::runtime_error with the file and the remedy; `read` refuses numbers that are not finite, with their row and
-/// column, and a file that has been cut short meanwhile.
+/// std::runtime_error with the file and the remedy; `read` refuses numbers that are not finite, and whole numbers
+/// beyond ±2⁵³, of which a double does not hold all, with their row and column, and a file that has been cut short
+/// meanwhile.
 class LRVB_EXPORT NpySource final : public RowSource {
   public:
-    /// `columns` are numbers from 1, in any order, as CsvOptions::columns takes them; none means all.
-    explicit NpySource(const std::string& path, const std::vector<std::string>& columns = {});
+    explicit NpySource(const std::string& path, const NpyOptions& options);
+    /// `columns` are numbers from 1, in any order; none means all.
+    explicit NpySource(const std::string& path, const std::vector<std::string>& columns = {})
+        : NpySource(path, NpyOptions{columns, false, {}}) {}
     ~NpySource() override;
     NpySource(NpySource&&) noexcept;
     NpySource& operator=(NpySource&&) noexcept;
@@ -29,6 +39,8 @@ class LRVB_EXPORT NpySource final : public RowSource {
     Index read(double* rows, Index capacity) override;
 
     Index rows() const;
+    /// The numbers, from 1, of the columns that are read.
+    std::vector<std::string> column_names() const;
 
   private:
     class Implementation;

@@ -59,7 +59,7 @@ struct ParameterRecord {
 
 struct LRVB_EXPORT FitFile {
     static constexpr int kMajorVersion = 1;
-    static constexpr int kMinorVersion = 3;
+    static constexpr int kMinorVersion = 4;
 
     std::string program;  // the version of lrvb that wrote it
     /// What its kind of model keeps: <lrvb/kind/kind.hpp>.
@@ -68,6 +68,8 @@ struct LRVB_EXPORT FitFile {
     OptionsRecord options;
     OutcomeRecord outcome;
     std::vector<std::string> warnings;
+    /// How the data were taken where they could have been taken otherwise, in sentences that say how.
+    std::vector<std::string> notes;
     std::vector<ParameterRecord> parameters;
     Posterior posterior;
     /// Optima that share the posterior with this one, the best first: its numbers speak of its own share alone.
@@ -92,6 +94,14 @@ struct LRVB_EXPORT FitFile {
 LRVB_EXPORT std::vector<ParameterRecord> record_parameters(const Layout& layout, const State& state);
 
 LRVB_EXPORT OutcomeRecord record_outcome(const Optimum& optimum, Index passes);
+
+/// Of these variables, by position, so many that matter most, in the order of the posterior: first those that people
+/// look at (VariableMeaning::is_shown), then other parameters, then what follows from them; among each, first those
+/// that the check calls anything but ok or fixed; then locations and coefficients, weights and rates, sds and
+/// variances, precisions, and last what stands off the diagonals of matrices and logarithms; and otherwise as they
+/// stand. All of them where they are no more.
+LRVB_EXPORT std::vector<Index> foremost_variables(const FitFile& fit, const std::vector<Index>& chosen,
+                                                  std::size_t most);
 
 /// "-" is standard output. The file appears when it is whole, or not at all. Throws std::runtime_error if the system
 /// refuses.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <lrvb/kind/drawing.hpp>
 #include <lrvb/kind/kind.hpp>
 #include <lrvb/model/row_model.hpp>
 #include <lrvb/response/linear_response.hpp>
@@ -35,6 +36,26 @@ class LRVB_EXPORT SomeRows {
     virtual RowAnswers ask(const Functionals& functionals, RowChange change) const = 0;
 };
 
+/// What a kind with a response says of every row, its parameters at their posterior means.
+struct FittedResponse {
+    std::string name;
+    Vector observed;
+    Vector fitted;
+    Vector predictive_sd;     // of a new response of this row
+    Vector hat;               // d fitted / d observed
+    Vector weights;           // how often each row counts, more than never
+    std::vector<Index> rows;  // which these are
+};
+
+/// What a kind that draws all rows from one distribution says of a column: Σ_k weight_k Normal(mean_k, sd_k²), its
+/// parameters at their posterior means.
+struct ColumnMarginal {
+    std::string name;
+    Vector weights;
+    Vector means;
+    Vector sds;
+};
+
 class LRVB_EXPORT FittedModel {
   public:
     virtual ~FittedModel() = default;
@@ -44,6 +65,10 @@ class LRVB_EXPORT FittedModel {
     virtual Functionals statistics() const = 0;
     /// The fit again from its optimum, after a change. Throws std::runtime_error where it does not converge.
     virtual Posterior refit(const RefitChange& change) const = 0;
+
+    /// What ModelRecord::predict says of the rows that were fitted, without reading them anew. A row that was left out
+    /// comes as one without numbers, so that row n is row n of the data. Throws std::logic_error for a kind without.
+    void predict_rows(TableSink& sink) const;
 
     /// What one draw costs to compare with the exact posterior, in numbers looked at.
     virtual double work_of_a_draw() const = 0;
@@ -72,8 +97,16 @@ class LRVB_EXPORT FittedModel {
     /// at the centre of the columns instead of that at zero. Distances are the same in both.
     virtual SparseMatrix centring(const std::vector<Index>& variables) const;
 
+    /// What a check of the model looks at beside rows drawn again (RowModel::replicate_rows); nothing by default.
+    virtual std::optional<FittedResponse> fitted_response() const { return std::nullopt; }
+    virtual std::vector<ColumnMarginal> column_marginals() const { return {}; }
+
     /// What the page draws of the data, or nothing.
     virtual Document picture() const { return {}; }
+    /// The fit over its data, for pictures without a page: by default the histograms of `picture`. `shown` is the fit
+    /// as its file has it, corrected or not. Throws std::runtime_error, in a sentence, where there is nothing to draw,
+    /// and std::invalid_argument for columns that are not there.
+    virtual Drawing drawing(const FitFile& shown, const DrawingOptions& options) const;
     /// Numbers of these rows that the page needs beside the inputs: of a regression, its columns. Nothing by default.
     virtual Matrix beside(const std::vector<Index>& rows) const;
     /// How many of them there are for each row.
@@ -94,6 +127,9 @@ class LRVB_EXPORT FittedModel {
     FittedModel(FitFile file, std::vector<Index> file_rows, int threads)
         : file_(std::move(file)), file_rows_(std::move(file_rows)), threads_(threads) {}
 
+    /// Empty where no row was left out.
+    const std::vector<Index>& file_rows() const { return file_rows_; }
+
     /// Once the model is there: the optimum of a fit.
     void set_optimum(Optimum optimum) { optimum_ = std::move(optimum); }
     /// The same, as the file has it.
@@ -104,6 +140,8 @@ class LRVB_EXPORT FittedModel {
     /// Once the posterior is there: the optima that share it with this one, by the posterior of each, and a warning.
     /// Left out are those that differ, labels aside, by no more than a posterior sd in anything that is reported.
     void set_other_optima(const std::function<Posterior(const Optimum&)>& posterior_at);
+    /// For predict_rows: the rows that were not left out, by the file's row.
+    virtual void predict_fitted(TableSink& sink) const;
     /// A fit of a changed model that begins at this optimum. Throws std::runtime_error where it does not converge.
     Optimum refitted(const Model& changed, bool from_optimum = true) const;
 
@@ -117,7 +155,7 @@ class LRVB_EXPORT FittedModel {
 };
 
 /// A fit with the data that it was made from: a path or a table in memory. A corrected fit is restored as it was before
-/// its correction, and its file says so, since what rows and priors do is known of the response alone. Throws
+/// its correction, and its file says so, since a correction has no response to rows and priors. Throws
 /// std::runtime_error for a fit that did not converge, and for data that are others.
 LRVB_EXPORT std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads = 1);
 

@@ -53,8 +53,25 @@ class LRVB_EXPORT TableSink {
   public:
     virtual ~TableSink() = default;
     virtual void header(const std::vector<std::string>& names) = 0;
-    /// `row` is the file's row, from 1.
+    /// `row` is the file's row, from 1. No numbers at all: nothing is known of the row, since it was left out.
     virtual void row(Index row, const Vector& numbers) = 0;
+};
+
+/// Rows of a table as they are written, and numbers beside them.
+class LRVB_EXPORT BesideSink {
+  public:
+    virtual ~BesideSink() = default;
+    /// The columns of the table, and of what stands beside them.
+    virtual void header(const std::vector<std::string>& columns, const std::vector<std::string>& beside) = 0;
+    /// Every row, in order; null beside one that was left out.
+    virtual void row(const std::vector<TextField>& fields, const Vector* beside) = 0;
+};
+
+struct PredictOptions {
+    /// Rows with missing values are left out instead of being refused.
+    bool drop_missing = false;
+    /// The probability of an interval for each row ("lower", "upper"), where the kind has them.
+    std::optional<double> level = {};
 };
 
 /// Draws from the exact posterior, of every variable: what a correction is made of.
@@ -99,7 +116,10 @@ class LRVB_EXPORT ModelRecord {
 
     /// Predictions for new rows, one row each. Throws std::runtime_error, with a remedy, for a kind that has none, and
     /// for rows that it cannot predict.
-    virtual void predict(const FitFile& fit, const Dataset& rows, bool drop_missing, TableSink& sink) const = 0;
+    virtual void predict(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
+                         TableSink& sink) const = 0;
+    /// Whether PredictOptions::level means something to it: where one number is predicted for every row.
+    virtual bool predicts_intervals() const { return false; }
     /// Said with predictions of a corrected fit, where they are not corrected; empty where they are.
     virtual std::string prediction_note() const { return {}; }
     /// The record with what it keeps for predictions taken from draws.
@@ -108,6 +128,12 @@ class LRVB_EXPORT ModelRecord {
     /// The fit with its data again. Throws std::runtime_error for data that are not those of the fit.
     virtual std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const = 0;
 };
+
+/// Predictions beside the rows as they are written: row n of what comes out is row n of the data, also where rows are
+/// left out. A prediction that would be called as a column of the data is called predicted_… instead. Throws as
+/// ModelRecord::predict, and std::runtime_error for rows that come through a pipe, which would have to be read twice.
+LRVB_EXPORT void predict_beside(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
+                                BesideSink& sink);
 
 /// What a fit is asked.
 struct FitRequest {
@@ -118,6 +144,9 @@ struct FitRequest {
     int threads = 1;
     /// Told how many rows there are, once they were read.
     std::function<void(Index)> on_rows = {};
+    /// A fit of this kind of the same data, with another number where the settings can have a range: its data need not
+    /// be read again, and it may be one more start, beside all others.
+    const FittedModel* previous = nullptr;
 };
 
 class LRVB_EXPORT Kind {
@@ -134,6 +163,9 @@ class LRVB_EXPORT Kind {
     virtual std::optional<std::vector<OptionInfo>> options() const = 0;
     /// Whether there is a `-c`: not where every column has an option of its own.
     virtual bool chooses_columns() const { return true; }
+    /// The option, of type output, by which a fit writes a table of its own rows (FittedModel::predict_rows);
+    /// nothing where it has none.
+    virtual std::optional<OptionInfo> table_option() const { return std::nullopt; }
     /// Reads the data and fits. Not to converge is an outcome, in the file of the result.
     virtual std::unique_ptr<FittedModel> fit(const FitRequest& request) const = 0;
 

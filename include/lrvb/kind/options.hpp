@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 /// What a kind of model can be told when it is fitted: options that are declared once, and read by the program's
@@ -17,10 +18,12 @@ namespace lrvb {
 struct LRVB_EXPORT OptionInfo {
     enum class Type {
         text,    ///< any text: a column, a list of numbers
+        list,    ///< a list separated by commas; may be given several times, and is then all of them
         file,    ///< a file that is read, which no output may replace
         output,  ///< a file that is written
         flag,    ///< there or not
         whole,   ///< a whole number from `least` to `most`
+        range,   ///< such a number, or a range of them, as in 1:8: one fit each
         number,  ///< a number from `least` to `most`
         seed,    ///< a whole number from 0
         choice,  ///< one of `choices`
@@ -45,6 +48,7 @@ struct LRVB_EXPORT OptionInfo {
     static OptionInfo flag(std::string name, std::string help);
     static OptionInfo choice(std::string name, std::vector<std::string> choices, std::string help);
     static OptionInfo whole(std::string name, double least, double most, std::string help);
+    static OptionInfo whole_range(std::string name, double least, double most, std::string help);
     static OptionInfo number(std::string name, double least, double most, std::string range, std::string help);
 
     OptionInfo& require() {
@@ -54,6 +58,8 @@ struct LRVB_EXPORT OptionInfo {
 
     /// Without dashes, the long one of two: "prior-alpha", "components".
     std::string key() const;
+    /// Without dashes, the short one of two: "k"; the long one where there is no other.
+    std::string short_key() const;
 };
 
 /// The options of one request, by key. Every refusal is a UsageError that names the option as the user wrote it.
@@ -77,6 +83,8 @@ class LRVB_EXPORT Settings {
     std::vector<std::string> texts(const std::string& key) const;
     void add(const std::string& key, const std::string& value);
     Index whole(const std::string& key, Index otherwise) const;
+    /// The first and the last of a range, "1:8"; of a number, that number twice.
+    std::pair<Index, Index> range(const std::string& key) const;
     std::uint64_t seed(std::uint64_t otherwise = 1) const;
     /// "a,b" is a and b; a comma within brackets, as in mu[1,2], separates nothing.
     std::vector<std::string> list(const std::string& key) const;
@@ -91,7 +99,8 @@ class LRVB_EXPORT Settings {
     std::map<std::string, std::string> values_;
 };
 
-/// "a,b" is a and b, as in Settings::list. Empty text is an empty list.
+/// "a,b" is a and b, as in Settings::list; a part that begins with a double quote ends with one, and may hold commas
+/// and doubled quotes. Empty text is an empty list. Throws UsageError for a quote that is not closed.
 LRVB_EXPORT std::vector<std::string> split_list(std::string_view text, char separator = ',');
 /// Numbers of such a list; throws UsageError, with what the option is called, for what is not a finite number.
 LRVB_EXPORT Vector parse_numbers(const std::string& option, std::string_view text);

@@ -3,6 +3,7 @@
 #include <lrvb/export.hpp>
 #include <lrvb/model/model.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -25,6 +26,17 @@ struct RowAnswers {
 
 using RowVisitor = std::function<void(const RowAnswers&)>;
 
+/// Some rows, in order, as they are and as the model would draw them. A row of weight w stands w times in a row.
+struct RowReplicates {
+    Index first = 0;  // counted from 0, with rows that stand several times
+    Matrix observed;  // one row a row, in the units of the data
+    Matrix
+        replicated;   // one row a row: for each value of the variables a number for each input, inputs running fastest
+    Matrix expected;  // in the same order what they are about, E(x_n | θ); empty where rows differ by chance alone
+};
+
+using ReplicateVisitor = std::function<void(const RowReplicates&)>;
+
 /// A model that is a sum over rows, L(m) = … + Σ_n w_n ℓ_n(m, x_n), and can be asked what each of them does. All rows
 /// are visited in order, a few thousand at a time, in one pass over the data.
 class LRVB_EXPORT RowModel : public Model {
@@ -41,6 +53,13 @@ class LRVB_EXPORT RowModel : public Model {
     /// variables: `statistics` has their stacked statistics T(θ), one value a column, and a row has an answer for each.
     /// Throws std::invalid_argument for a model that cannot say, which is the default.
     virtual void row_log_likelihoods(const Matrix& statistics, int threads, const RowVisitor& visit) const;
+
+    /// All rows drawn again, from x_n ~ p(· | θ) at some values θ of the variables, given as above. The numbers of a
+    /// row are those of the stream with its number, under this seed: the same for any number of threads. Throws
+    /// std::invalid_argument for a model that cannot draw rows, which is the default, and for weights that are no whole
+    /// numbers.
+    virtual void replicate_rows(const Matrix& statistics, std::uint64_t seed, int threads,
+                                const ReplicateVisitor& visit) const;
 };
 
 }  // namespace lrvb

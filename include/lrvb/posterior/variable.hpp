@@ -71,6 +71,9 @@ struct VariableMeaning {
     /// "mu" of mu[1,2], whose indices are "1" and "2".
     std::string group;
     std::vector<std::string> indices;
+    /// What its name says instead of the indices, one for each: "1" and "waiting" of mu[1,waiting]; empty where it says
+    /// these.
+    std::vector<std::string> index_names;
     Role role = Role::other;
     /// Variables of one panel share a unit, and are drawn together; empty: the group's own.
     std::string panel;
@@ -83,8 +86,10 @@ struct VariableMeaning {
     bool is_local = false;
     FromDraw from_draw;
 
-    /// "mu[1,2]".
+    /// "mu[1,waiting]".
     std::string name() const;
+    /// "mu[1,2]": understood as well wherever a name is asked for.
+    std::string numbered_name() const;
 };
 
 struct PosteriorVariable {

@@ -9,28 +9,29 @@
 #include <vector>
 
 /// Leave-one-out predictive densities log p(y_n | y_−n): how well the model says a row that it has not seen, from one
-/// fit. With ℓ_n(θ) = log p(y_n | θ) and w_n the row's weight, expectations under the posterior of all rows give it:
+/// fit. A row of weight w_n is w_n rows, of which one is left out, or all where w_n < 1. With ℓ_n(θ) = log p(y_n | θ)
+/// and v_n = min(w_n, 1), expectations under the posterior of all rows give it:
 ///
-///     log p(y_n | y_−n) = log E exp((1 − w_n) ℓ_n) − log E exp(−w_n ℓ_n),
+///     log p(y_n | y_−n) = log E exp((1 − v_n) ℓ_n) − log E exp(−v_n ℓ_n),
 ///
-/// which for w_n = 1 is −log E 1/p(y_n | θ).
+/// which for w_n ≥ 1 is −log E 1/p(y_n | θ).
 ///
 /// **By linear response.** On unbounded parameters u the posterior is taken as normal, with the mean û and the
 /// covariance Σ̂ of the linear response, and ℓ_n as the quadratic ℓ + aᵀz + ½zᵀBz in z, u = û + Rz with RRᵀ = Σ̂. Then
 ///
 ///     log E exp(t ℓ_n) = tℓ − ½ log det(I − tB) + ½ t² aᵀ(I − tB)⁻¹a.
 ///
-/// Without the row the posterior has the mean û − w R(I + wB)⁻¹a and the covariance R(I + wB)⁻¹Rᵀ: to first order that
-/// is −w_n dm/dw_n, the case weights, and the rest is what makes it exact where the likelihood is normal in its
+/// Without the row the posterior has the mean û − v R(I + vB)⁻¹a and the covariance R(I + vB)⁻¹Rᵀ: to first order that
+/// is −v_n dm/dw_n, the case weights, and the rest is what makes it exact where the likelihood is normal in its
 /// parameters, by hat values h_n: −½ log(2πσ²/(1 − h_n)) − ½ e_n²/(σ²(1 − h_n)). a and B are central differences with
-/// steps of 0.01 sds; D parameters take D² + D + 1 looks at the rows in one pass. It fails where I + wB is not positive
+/// steps of 0.01 sds; D parameters take D² + D + 1 looks at the rows in one pass. It fails where I + vB is not positive
 /// definite, so that nothing holds a parameter without the row, and is doubtful where dropping the row moves the
 /// posterior by more than kLooReach sds.
 ///
 /// **By draws** of the exact posterior: Pareto-smoothed importance sampling (PSIS-LOO; Vehtari, Gelman & Gabry 2017)
 /// from the draws of a check, with k̂ for each row, doubtful above pareto_threshold.
 ///
-///     elpd_loo = Σ_n w_n log p(y_n | y_−n),   se = √(N · variance of its terms),
+///     elpd_loo = Σ_n w_n log p(y_n | y_−n),   se = √(W · variance of its terms), W = Σ_n w_n,
 ///     p_loo = Σ_n w_n (log p(y_n | y) − log p(y_n | y_−n)):
 ///
 /// about the number of parameters where the model is right and the prior weak. Rows of weight 0 do not count.

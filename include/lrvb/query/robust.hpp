@@ -27,7 +27,9 @@
 ///     rows = (Σ_n |w_n dm/dw_n|)² / sd_robust².
 ///
 /// A ratio sd_robust/sd is far from one where it is above 1.5, or below 1/1.5, and log ratio is more than three of
-/// these standard errors, 2/√rows, from zero. (Of fits to 100 rows of the right mixture, overlapping, one in fifty is.)
+/// these standard errors, 2/√rows, from zero. How often any variable of the right model is: of 600 regressions of 32,
+/// 100 and 1000 rows on two columns, never; of 810 mixtures of 200, 1000 and 5000 rows, two components 3 to 5 sds
+/// apart, once; of fits to 100 rows of mixtures that overlap, one in fifty.
 ///
 /// A prior that says more than the data makes the ratio small with nothing being wrong: dm/dw_n is small then.
 namespace lrvb {
@@ -41,10 +43,14 @@ struct RobustSd {
     double sd_robust_se = 0.0;
     /// How many rows speak of it.
     double rows = 0.0;
+    /// Rows have weights other than 0 and 1: then a row that stands for several makes sd_robust large with nothing
+    /// being wrong.
+    bool weighted = false;
 
     /// sd_robust/sd; NaN of a variable that is held.
     double ratio() const;
-    /// By more than a factor of kRobustRatio, and by more than kRobustErrors standard errors of the right model.
+    /// By more than a factor of kRobustRatio, and by more than kRobustErrors standard errors of the right model; never
+    /// where rows have weights.
     bool is_far() const;
 };
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-/// Which numbers of the prior hold up the answer: d mean / d number by linear response, in closed form, and d sd /
+/// How sensitive the posterior is to the prior: d mean / d number by linear response, in closed form, and d sd /
 /// d number by the difference of two refits, where there are data to refit.
 namespace lrvb {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <lrvb/data/dataset.hpp>
 #include <lrvb/kind/fitted_model.hpp>
 #include <lrvb/posterior/check_result.hpp>
 
@@ -23,7 +24,15 @@ struct ReportOptions {
     std::optional<CheckResult> check;
     /// The version of the program, in the footer.
     std::string program;
+    /// What the page calls the data where it offers a command; empty: as the fit does.
+    std::string data_name;
+    /// Names for the rows: the first column, by the file's row. `read_labels` reads them.
+    std::optional<DataFrame> labels;
 };
+
+/// A column of the data, by name or number, whose texts name the rows; a row without one stays without a name. Throws
+/// std::invalid_argument where there is no such column.
+LRVB_EXPORT DataFrame read_labels(const Dataset& data, const std::string& column);
 
 /// `fitted` is the same fit with its data, to show these and what each row does; null for a report without.
 LRVB_EXPORT std::string report_page(const FitFile& fit, const FittedModel* fitted, const ReportOptions& options = {});

@@ -196,7 +196,7 @@ SparseMatrix DeclaredRecord::statistics(const FitFile& fit) const {
     return DeclaredVariables(layout).weights();
 }
 
-void DeclaredRecord::predict(const FitFile&, const Dataset&, bool, TableSink&) const {
+void DeclaredRecord::predict(const FitFile&, const Dataset&, const PredictOptions&, TableSink&) const {
     throw std::runtime_error(
         "a model declared in C++ has no predictions of its own: declare what is to be predicted as a variable");
 }

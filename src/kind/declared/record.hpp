@@ -27,7 +27,8 @@ class DeclaredRecord final : public ModelRecord {
     std::vector<PriorNumber> prior() const override;
     std::vector<VariableMeaning> meanings(const FitFile& fit) const override;
     SparseMatrix statistics(const FitFile& fit) const override;
-    void predict(const FitFile& fit, const Dataset& rows, bool drop_missing, TableSink& sink) const override;
+    void predict(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
+                 TableSink& sink) const override;
     std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const override;
 };
 

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -36,6 +37,7 @@ constexpr int kFirstRound = 6;             // strides of the tournament's first 
 constexpr int kLongClimb = 60;             // strides in place of a fit, where there are many statistics
 constexpr std::size_t kFinalists = 6;      // starts that are fitted, if they are not on their way to the same place
 constexpr std::size_t kMovesFitted = 3;    // of one round of moves
+constexpr std::size_t kSplits = 8;         // of the components of a smaller mixture, the largest
 constexpr int kMoveRounds = 3;             // at most: the next begins where the last found something better
 constexpr std::size_t kCompared = 4;       // places that are compared on more rows
 constexpr int kRivalIterations = 100;  // of a place that is not the best, on many rows: a ridge would take thousands
@@ -241,8 +243,8 @@ class MixtureFitter {
 
     State start(const MixtureModel& model, detail::StartKind kind, Random& random) const {
         const Matrix& rows = model.start_rows();
-        State state =
-            clamped(model, model.start_from(detail::start_responsibilities(kind, rows, model.components(), random)));
+        State state = clamped(model, model.start_from(detail::start_responsibilities(kind, rows, model.start_weights(),
+                                                                                     model.components(), random)));
         if (kind != detail::StartKind::annealed) return state;
         for (int t = 0; t < kTemperatures; ++t) {
             const double temperature = std::pow(kHottest, 1.0 - static_cast<double>(t) / kTemperatures);
@@ -352,6 +354,7 @@ class MixtureFitter {
         merge_same(model, entrants);
         for (Entrant& entrant : entrants) fit_entrant("tournament", model, 4, options_.max_iterations, entrant);
         merge_same(model, entrants);
+        if (starts > 1) add_splits(model, entrants);
         for (int round = 0; round < kMoveRounds && starts > 1 && !cancelled_; ++round) {
             const double best = entrants.front().bound;
             add_moves(model, round, entrants);
@@ -396,10 +399,41 @@ class MixtureFitter {
         std::vector<Entrant> moved;
         for (const detail::Move& move : detail::draw_moves(model.components(), count, random)) {
             if (cancelled_) return;
-            const Matrix responsibilities = detail::moved_responsibilities(move, model.start_rows(), scores, random);
+            const Matrix responsibilities =
+                detail::moved_responsibilities(move, model.start_rows(), model.start_weights(), scores, random);
             climb(model, 2 * kFirstRound,
                   enter(clamped(model, model.start_from(responsibilities)), detail::StartKind::moved, moved));
         }
+        add_moved(model, std::move(moved), entrants);
+    }
+
+    // The components of a smaller mixture of these rows, each split in two, as new ones.
+    void add_splits(const MixtureModel& model, std::vector<Entrant>& entrants) {
+        if (!options_.before || options_.before->shape.components + 1 != model.components()) return;
+        const Matrix& rows = model.start_rows();
+        Matrix in_data_units = rows * model.scale().asDiagonal();
+        in_data_units.rowwise() += model.centre().transpose();
+        const Matrix smaller = predict(options_.before->shape, options_.before->state, in_data_units).responsibilities;
+        const Vector sizes = smaller.colwise().sum();
+        std::vector<Index> order(static_cast<std::size_t>(sizes.size()));
+        std::iota(order.begin(), order.end(), Index{0});
+        std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return sizes[a] > sizes[b]; });
+        if (order.size() > kSplits) order.resize(kSplits);
+        std::vector<Entrant> split;
+        for (const Index k : order) {
+            if (cancelled_) return;
+            Matrix responsibilities = Matrix::Zero(rows.rows(), model.components());
+            responsibilities.leftCols(smaller.cols()) = smaller;
+            detail::split_in_two(rows, k, smaller.cols(), false, responsibilities);
+            climb(model, 2 * kFirstRound,
+                  enter(clamped(model, model.start_from(responsibilities)), detail::StartKind::moved, split));
+        }
+        add_moved(model, std::move(split), entrants);
+    }
+
+    // The best of those that come from an optimum, if they are not known, beside all that there are.
+    void add_moved(const MixtureModel& model, std::vector<Entrant> moved, std::vector<Entrant>& entrants) {
+        if (moved.empty()) return;
         merge_same(model, moved);
         keep_best(kMovesFitted * static_cast<std::size_t>(effort_of(model)), moved);
         for (Entrant& entrant : moved) {
@@ -544,7 +578,7 @@ class MixtureFitter {
         optimum.trace = {optimum.bound};
         optimum.step = kInfinity;
         optimum.termination = Termination::cancelled;
-        optimum.message = "cancelled while a start was sought; fit again, with fewer restarts or more patience";
+        optimum.message = "cancelled during the search for a start; fit again, or with fewer restarts";
         optimum.restart_bounds = {optimum.bound};
         optimum.restart_terminations = {Termination::cancelled};
     }

@@ -8,14 +8,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <string_view>
+#include <utility>
 
 namespace lrvb::detail {
 
 namespace {
 
-constexpr double kFewRows = 5.0;  // for each column and one more
-constexpr double kOverlap = 3.0;  // sds between two components
+constexpr double kMuchPrior = 0.25;  // of a posterior precision
+constexpr double kOverlap = 3.0;     // sds between two components
 
 // All rows of a source but one.
 class WithoutRow final : public RowSource {
@@ -97,12 +101,12 @@ FittedMixture::FittedMixture(FitFile fit_file, DataRows data, const MixtureFit& 
       specification_(record_->specification(file().data.weights.has_value(), threads)),
       model_(fit.model) {
     set_optimum(fit.optimum);
-    file().posterior = mixture_posterior(fit);
+    file().posterior = mixture_posterior(fit, file().data.columns);
     set_other_optima([&](const Optimum& other) {
         MixtureFit there;
         there.model = fit.model;
         there.optimum = other;
-        return mixture_posterior(there);
+        return mixture_posterior(there, file().data.columns);
     });
 }
 
@@ -118,12 +122,12 @@ FittedMixture::FittedMixture(FitFile fit_file, DataRows data, int threads)
     MixtureFit fit;
     fit.model = model_;
     fit.optimum = optimum();
-    file().posterior = mixture_posterior(fit);
+    file().posterior = mixture_posterior(fit, file().data.columns);
     file().correction.reset();
 }
 
 Functionals FittedMixture::statistics() const {
-    return model_->statistics_in_data_units(record().positions().stacked(model_->layout()));
+    return model_->statistics_in_data_units(record().positions(file()).stacked(model_->layout()));
 }
 
 Posterior FittedMixture::refit(const RefitChange& change) const {
@@ -135,7 +139,12 @@ Posterior FittedMixture::refit(const RefitChange& change) const {
     const auto changed = std::make_shared<MixtureModel>(source, specification);
     fit.model = changed;
     fit.optimum = refitted(*changed);
-    return mixture_posterior(fit);
+    return mixture_posterior(fit, file().data.columns);
+}
+
+void FittedMixture::predict_fitted(TableSink& sink) const {
+    record().predict(
+        optimum().state, *source_, false, [&](Index row) { return file_row(row); }, sink);
 }
 
 double FittedMixture::work_of_a_draw() const {
@@ -166,37 +175,84 @@ std::vector<double> FittedMixture::read_rows(const std::vector<Index>& rows) con
     return numbers;
 }
 
+std::vector<ColumnMarginal> FittedMixture::column_marginals() const {
+    const MixtureMeans means = mixture_means(record().positions(file()), posterior());
+    const std::vector<std::string> names = inputs();
+    std::vector<ColumnMarginal> result;
+    for (Index p = 0; p < record().columns(); ++p) {
+        ColumnMarginal& column = result.emplace_back();
+        column.name = names[static_cast<std::size_t>(p)];
+        column.weights = means.weights;
+        column.means = means.locations.col(p);
+        column.sds.resize(record().components);
+        for (Index k = 0; k < record().components; ++k) {
+            column.sds[k] = std::sqrt(means.covariances[static_cast<std::size_t>(k)](p, p));
+        }
+    }
+    return result;
+}
+
 Document FittedMixture::picture() const {
-    return summary_ ? picture_of(*source_, file().data, *summary_) : picture_of(*source_, file().data);
+    const std::vector<ColumnMarginal> marginals = column_marginals();
+    Vector narrowest(static_cast<Index>(marginals.size()));
+    for (Index p = 0; p < narrowest.size(); ++p) {
+        const ColumnMarginal& column = marginals[static_cast<std::size_t>(p)];
+        narrowest[p] = std::numeric_limits<double>::infinity();
+        for (Index k = 0; k < column.sds.size(); ++k) {  // of components that have rows
+            const double rows = column.weights[k] * static_cast<double>(file().data.rows);
+            if (rows >= 1.0) narrowest[p] = std::min(narrowest[p], column.sds[k]);
+        }
+    }
+    return summary_ ? picture_of(*source_, file().data, *summary_, narrowest)
+                    : picture_of(*source_, file().data, narrowest);
 }
 
 std::vector<std::string> FittedMixture::warnings() const {
     std::vector<std::string> result;
     if (record().components == 1) return result;
-    add_few_rows(result);
+    add_prior_shares(result);
     add_overlap(result);
     return result;
 }
 
-void FittedMixture::add_few_rows(std::vector<std::string>& warnings) const {
-    const double few = kFewRows * static_cast<double>(record().columns() + 1);
+// The prior's share of the posterior precision of a component's weight (counts of the Dirichlet), of its mean (the
+// column where it is largest) and of its variance (degrees of freedom): where one is large, the component is as much
+// the prior's as its rows'.
+void FittedMixture::add_prior_shares(std::vector<std::string>& warnings) const {
     const Layout& layout = model_->layout();
+    const MixturePrior& prior = record().numbers;
+    const auto is_held = [&](const std::string& part) {
+        return std::find(record().fixed.begin(), record().fixed.end(), part) != record().fixed.end();
+    };
     for (Index k = 0; k < record().components; ++k) {
         // What the weights' Dirichlet counts beyond its prior; of weights that are held, their share.
         const double rows = optimum().state.clamped[0]
                                 ? std::exp(layout.segment(optimum().state.mean, 0)[k]) * file().data.total_weight
                                 : layout.segment(optimum().state.natural, 0)[k] + 1.0 - record().numbers.alpha;
-        if (rows >= few) continue;
-        warnings.push_back(fmt::format(
-            "component {} has about {:.1f} rows, few to say anything of it by: use fewer components, or look at these "
-            "rows",
-            k + 1, rows));
+        std::pair<double, std::string_view> most{0.0, ""};
+        if (!is_held("weights")) most = std::max(most, {prior.alpha / (prior.alpha + rows), "weight"});
+        for (Index p = 0; p < record().columns() && !is_held("means"); ++p) {
+            const std::vector<Index> mean =
+                posterior().select({record().positions(file()).of_column("mu", k, p).name()});
+            const double sd = posterior().summary(mean, 0.9).front().mean_field_sd;
+            most = std::max(most, {sd * sd / prior.variance(p, p), "mean"});
+        }
+        if (!is_held("precisions")) {
+            const double counted = record().is_full() ? prior.dof : 2.0 * prior.shape;
+            most = std::max(most, {counted / (counted + rows), record().is_full() ? "covariance" : "variance"});
+        }
+        if (!(most.first > kMuchPrior)) continue;
+        warnings.push_back(
+            fmt::format("component {} has about {:.1f} rows, and depends on the prior, which has {:.0f}% of the "
+                        "posterior precision "
+                        "of its {}: use fewer components, or look at these rows",
+                        k + 1, rows, 100.0 * most.first, most.second));
     }
 }
 
 // How many sds, of the two components' mean covariance, lie between their means.
 void FittedMixture::add_overlap(std::vector<std::string>& warnings) const {
-    const MixtureStatistics positions = record().positions();
+    const MixtureStatistics positions = record().positions(file());
     const MixtureMeans means = mixture_means(positions, posterior());
     for (Index k = 0; k < record().components; ++k) {
         for (Index l = k + 1; l < record().components; ++l) {

@@ -119,7 +119,7 @@ MixtureFixed fixed_by(const std::vector<std::string>& parts, const FitFile& fit,
             "'precisions' are others: give a fit of the same shape, or JSON with lists of them",
             name, components, columns));
     }
-    const MixtureMeans means = mixture_means(mixture->positions(), fit.posterior);
+    const MixtureMeans means = mixture_means(mixture->positions(fit), fit.posterior);
     MixtureFixed fixed;
     for (const std::string& part : parts) {
         if (part == "weights") fixed.weights = means.weights;

@@ -92,7 +92,9 @@ std::vector<std::string> warnings_of(const MixtureFit& fit) {
 
 std::optional<std::vector<OptionInfo>> MixtureKind::options() const {
     std::vector<OptionInfo> options;
-    options.push_back(OptionInfo::whole("-k,--components", 1, 100000, "Number of components").require());
+    options.push_back(OptionInfo::whole_range("-k,--components", 1, 100000,
+                                              "Number of components; 1:8 fits each from 1 to 8, and compares")
+                          .require());
     options.push_back({"--weights", "Column of row weights"});
     options.push_back(
         OptionInfo::choice("--covariance", {"full", "diagonal"}, "Of several columns: full (default) or diagonal"));
@@ -117,11 +119,20 @@ std::optional<std::vector<OptionInfo>> MixtureKind::options() const {
     return options;
 }
 
+std::optional<OptionInfo> MixtureKind::table_option() const {
+    return OptionInfo{"--labels",
+                      "Write the component of every row, and the probability of each, to this file (CSV), as 'lrvb "
+                      "predict' does; - for standard output",
+                      OptionInfo::Type::output};
+}
+
 std::unique_ptr<FittedModel> MixtureKind::fit(const FitRequest& request) const {
     const Settings& settings = request.settings;
     const std::vector<std::string> parts = fixed_parts(settings);
-    DataRows data =
-        request.data.rows({settings.list("columns"), settings.text("weights"), settings.flag("drop-missing")});
+    const auto* previous = dynamic_cast<const FittedMixture*>(request.previous);
+    DataRows data = previous != nullptr ? previous->data()
+                                        : request.data.rows({settings.list("columns"), settings.text("weights"),
+                                                             settings.flag("drop-missing"), false, true});
     const auto columns = static_cast<Index>(data.record.columns.size());
     if (request.on_rows) request.on_rows(data.record.rows);
     auto record = std::make_shared<MixtureRecord>();
@@ -146,6 +157,7 @@ std::unique_ptr<FittedModel> MixtureKind::fit(const FitRequest& request) const {
     options.progress = request.options.progress;
     options.restarts = static_cast<int>(settings.whole("restarts", options.restarts));
     if (!parts.empty()) options.fixed = read_fixed(parts, settings.text("at"), record->components, columns, full);
+    if (previous != nullptr && previous->optimum().converged()) options.before = previous->before();
     const MixtureFit fit = fit_mixture(data.source, specification, options);
 
     record->numbers = fit.model->prior();

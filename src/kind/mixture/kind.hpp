@@ -10,6 +10,7 @@ class MixtureKind final : public Kind {
     std::string_view name() const override { return "mixture"; }
     std::string_view help() const override { return "Fit a normal mixture"; }
     std::optional<std::vector<OptionInfo>> options() const override;
+    std::optional<OptionInfo> table_option() const override;
     std::unique_ptr<FittedModel> fit(const FitRequest& request) const override;
     std::shared_ptr<const ModelRecord> read(const Fields& fields) const override;
 

@@ -5,6 +5,7 @@
 #include "kind/mixture/data.hpp"
 #include "kind/mixture/narrow.hpp"
 #include "kind/mixture/pass.hpp"
+#include "kind/mixture/replicates.hpp"
 #include "kind/mixture/rows.hpp"
 #include "linalg/positive_definite.hpp"
 
@@ -88,7 +89,12 @@ class MixtureModel::Implementation {
         const Vector scale = data.format.inverse_scale.cwiseInverse();
         MixturePrior result = MixturePrior::standardised(data.format.centre, scale, covariance());
         for (Index p = 0; p < data.format.columns; ++p) {
-            const double share = detail::narrow_share(data.sample.col(p), data.sample_weights, data.total_weight);
+            // A value that was computed in two ways (1.2 and 3 × 0.4) differs in its last digits.
+            constexpr double kLastDigits = 4.0 * std::numeric_limits<double>::epsilon();
+            const double largest = data.sample.col(p).cwiseAbs().maxCoeff();
+            const double offset = std::abs(data.format.centre[p] * data.format.inverse_scale[p]);
+            const double share = detail::narrow_share(data.sample.col(p), data.sample_weights, data.total_weight,
+                                                      kLastDigits * (largest + offset));
             if (data.format.full) {
                 // Columns that are nearly combinations of others are held apart by the prior alone: with N rows their
                 // covariance matrices have a condition of N/(0.2 share), which Newton's steps need below some 1e7.
@@ -477,6 +483,10 @@ const Matrix& MixtureModel::start_rows() const {
     return implementation_->data.sample;
 }
 
+const Vector& MixtureModel::start_weights() const {
+    return implementation_->data.sample_weights;
+}
+
 // The globals as ascent would set them, all rows standing behind those that were kept.
 State MixtureModel::start_from(const Matrix& responsibilities) const {
     const Implementation& self = *implementation_;
@@ -617,6 +627,19 @@ void MixtureModel::row_log_likelihoods(const Matrix& statistics, int threads, co
     const std::vector<detail::MixtureScores> scores = self.scores_at(statistics, threads);
     const Implementation::Reading reading(self);
     detail::mixture_row_log_likelihoods(*self.source, rows(), self.data.format, scores, threads, visit);
+}
+
+void MixtureModel::replicate_rows(const Matrix& statistics, std::uint64_t seed, int threads,
+                                  const ReplicateVisitor& visit) const {
+    const Implementation& self = *implementation_;
+    detail::require_size("replicate_rows", "a column of statistics", statistics.rows(), layout().size());
+    std::vector<detail::DrawnMixture> mixtures(static_cast<std::size_t>(statistics.cols()));
+    detail::in_parallel(threads, statistics.cols(), [&](Index i) {
+        mixtures[static_cast<std::size_t>(i)] =
+            detail::DrawnMixture(self.parts.point_at(Vector(statistics.col(i))), self.data.format);
+    });
+    const Implementation::Reading reading(self);
+    detail::replicate_mixture_rows(*self.source, rows(), self.data.format, mixtures, seed, threads, visit);
 }
 
 Functionals MixtureModel::in_data_units(const std::vector<std::string>& names) const {

@@ -9,35 +9,46 @@ namespace lrvb::detail {
 
 namespace {
 
-constexpr double kFewest = 8.0;     // rows of the smallest window
-constexpr double kSmallest = 0.05;  // of all rows, the smallest window
-constexpr double kAsDense = 0.7;    // of the densest window
-constexpr double kWidest = 0.9;     // of all rows, the largest window
-constexpr double kNarrower = 33.0;  // times, in variance
-constexpr double kDenser = 2.0;     // times, than the peak of a normal
+constexpr double kFewest = 8.0;           // rows of the smallest window
+constexpr double kSmallest = 0.05;        // of all rows, the smallest window
+constexpr double kAsDense = 0.7;          // of the densest window
+constexpr double kWidest = 0.9;           // of all rows, the largest window
+constexpr double kNarrower = 33.0;        // times, in variance
+constexpr double kDenser = 2.0;           // times, than the peak of a normal
+constexpr double kRounded = 0.1;          // of all rows
+constexpr double kWeightRounding = 1e-9;  // so that weights that are all 1.1 say what those that are all 1 do
 
 // Different values in ascending order, with the weight of each.
 struct Places {
     std::vector<double> at;
     std::vector<double> weight;
     double total = 0.0;
+    double rounded = 0.0;  // of it, what is at places of several values
 
     std::size_t size() const { return at.size(); }
 };
 
-Places places_of(const Vector& values, const Vector& weights) {
+Places places_of(const Vector& values, const Vector& weights, double rounding) {
     std::vector<Index> order(static_cast<std::size_t>(values.size()));
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Index>(i);
     std::sort(order.begin(), order.end(), [&](Index a, Index b) { return values[a] < values[b]; });
     Places places;
+    bool several = false;  // values at this place
+    const auto leave = [&] {
+        if (several) places.rounded += places.weight.back();
+        several = false;
+    };
     for (const Index i : order) {
-        if (places.at.empty() || places.at.back() != values[i]) {
+        if (places.at.empty() || values[i] - places.at.back() > rounding) {
+            leave();
             places.at.push_back(values[i]);
             places.weight.push_back(0.0);
         }
+        several = several || values[i] != places.at.back();
         places.weight.back() += weights[i];
         places.total += weights[i];
     }
+    leave();
     return places;
 }
 
@@ -85,8 +96,10 @@ Window densest(const Places& places, const std::vector<double>& by_chance, doubl
 
 }  // namespace
 
-double narrow_share(const Vector& values, const Vector& weights, double rows) {
-    const Places places = places_of(values, weights);
+double narrow_share(const Vector& values, const Vector& weights, double rows, double rounding) {
+    // Values a few units of the last place apart are equal where many are so, and close by chance where few are.
+    Places places = places_of(values, weights, rounding);
+    if (places.rounded < kRounded * places.total) places = places_of(values, weights, 0.0);
     if (places.size() < 3 || !(places.total >= 2.0 * kFewest)) return 1.0;
     const auto count = static_cast<double>(places.size());
     std::vector<double> by_chance(places.size(), 1.0);
@@ -95,7 +108,7 @@ double narrow_share(const Vector& values, const Vector& weights, double rows) {
     std::vector<Window> windows;
     const double smallest = std::max(kFewest, kSmallest * places.total);
     for (double size = smallest; size <= kWidest * places.total; size *= std::numbers::sqrt2) {
-        windows.push_back(densest(places, by_chance, size));
+        windows.push_back(densest(places, by_chance, size * (1.0 - kWeightRounding)));
     }
     double largest = 0.0;
     for (const Window& window : windows) largest = std::max(largest, window.density);

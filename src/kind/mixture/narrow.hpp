@@ -21,12 +21,14 @@ namespace lrvb::detail {
 /// Some windows are dense by chance: where a sum of g gaps is the least of those of m values, it is smaller than its
 /// mean by the factor r with P(Gamma(g) < r g) = g/(2m), and t counts r times. Equal values stand for one place with
 /// their number as weight, since there is no telling how close together they are: its width is the gap to its nearest
-/// neighbour. So half of all rows at zero say nothing, and integers what they can.
+/// neighbour. Values that are no further apart than `rounding` are equal too, where a
+/// tenth of them are. So half of all rows at zero say nothing, and
+/// integers what they can.
 ///
 /// The last bound keeps numbers apart: n equal rows under a smaller rate would have a mean whose posterior sd is below
 /// 10⁻⁸ of the column's, where sixteen digits end.
 ///
 /// Values and weights of a sample in the units of the column's sd; `rows` is how many there are in all.
-double narrow_share(const Vector& values, const Vector& weights, double rows);
+double narrow_share(const Vector& values, const Vector& weights, double rows, double rounding = 0.0);
 
 }  // namespace lrvb::detail

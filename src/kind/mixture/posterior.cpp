@@ -4,6 +4,8 @@
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/kind/mixture/posterior.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -13,18 +15,14 @@ namespace {
 
 class MixturePosterior {
   public:
-    explicit MixturePosterior(const MixtureFit& fit)
+    MixturePosterior(const MixtureFit& fit, const std::vector<std::string>& columns)
         : model_(*fit.model),
           layout_(model_.layout()),
           state_(fit.optimum.state),
-          at_(model_.components(), model_.columns(), model_.has_full_covariances()) {
-        const std::vector<Index> stacked = at_.stacked(layout_);
-        const std::vector<std::string> all = layout_.statistic_names();
-        std::vector<std::string> names;
-        names.reserve(stacked.size());
-        for (const Index s : stacked) names.push_back(all[static_cast<std::size_t>(s)]);
-        posterior_ = posterior_of(model_, fit.optimum, std::move(names), model_.statistics_in_data_units(stacked));
-        for (VariableMeaning& meaning : at_.meanings(model_.inputs())) {
+          at_(model_.components(), model_.columns(), model_.has_full_covariances(), columns) {
+        posterior_ =
+            posterior_of(model_, fit.optimum, at_.names(), model_.statistics_in_data_units(at_.stacked(layout_)));
+        for (VariableMeaning& meaning : at_.meanings()) {
             std::string name = meaning.name();
             order_.emplace(name, order_.size());
             meanings_.emplace(std::move(name), std::move(meaning));
@@ -167,8 +165,13 @@ class MixturePosterior {
 
 }  // namespace
 
-Posterior mixture_posterior(const MixtureFit& fit) {
-    return MixturePosterior(fit).take();
+Posterior mixture_posterior(const MixtureFit& fit, const std::vector<std::string>& columns) {
+    const std::vector<std::string> names = columns.empty() ? fit.model->inputs() : columns;
+    if (static_cast<Index>(names.size()) != fit.model->columns()) {
+        throw std::invalid_argument(fmt::format("mixture_posterior: columns has {} names, but the model {} columns",
+                                                names.size(), fit.model->columns()));
+    }
+    return MixturePosterior(fit, names).take();
 }
 
 }  // namespace lrvb

@@ -200,10 +200,15 @@ std::vector<PriorNumber> MixtureRecord::prior() const {
 }
 
 std::vector<VariableMeaning> MixtureRecord::meanings(const FitFile& fit) const {
-    return positions().meanings(fit.data.columns);
+    return positions(fit).meanings();
 }
 
 void MixtureRecord::require_parameters(const Fields& file) const {
+    // They name variables.
+    const std::size_t named = file.fields("data").texts("columns").size();
+    if (static_cast<Index>(named) != columns()) {
+        file.refuse("data.columns", fmt::format("has {} entries, not {}", named, columns()));
+    }
     const auto count = static_cast<Index>(file.length("parameters"));
     // The number of components is compared before anything is made of that size.
     const Index of_component = is_full() ? 2 : 2 * columns();
@@ -213,9 +218,6 @@ void MixtureRecord::require_parameters(const Fields& file) const {
 }
 
 void MixtureRecord::require_agreement(const FitFile& fit, const Fields& file) const {
-    if (static_cast<Index>(fit.data.columns.size()) != columns()) {
-        file.refuse("data.columns", fmt::format("has {} entries, not {}", fit.data.columns.size(), columns()));
-    }
     const Layout layout = mixture_layout(shape());
     for (Index j = 0; j < layout.variable_count(); ++j) {
         const ParameterRecord& record = fit.parameters[static_cast<std::size_t>(j)];
@@ -224,15 +226,17 @@ void MixtureRecord::require_agreement(const FitFile& fit, const Fields& file) co
             continue;
         file.refuse("parameters", fmt::format("has {} in the place of {}", shown(record.name), shown(layout[j].name)));
     }
+    const MixtureStatistics positions_of_fit = positions(fit);
     // A correction has means of its own.
     std::unordered_map<std::string_view, double> means;
     for (const PosteriorVariable& variable : fit.posterior.variables) means.emplace(variable.name, variable.mean);
     for (Index k = 0; k < components && !fit.correction; ++k) {
         for (Index p = 0; p < columns(); ++p) {
-            const std::string name = positions().of_column("mu", k, p).name();
+            const VariableMeaning location = positions_of_fit.of_column("mu", k, p);
+            const std::string name = location.name();
             const auto known = means.find(name);
             if (known == means.end()) file.refuse("posterior.variables", fmt::format("lacks {}", shown(name)));
-            const Index variable = layout.variable(is_full() ? indexed("mu", {k}) : name);
+            const Index variable = layout.variable(is_full() ? indexed("mu", {k}) : location.numbered_name());
             const double inner = fit.parameters[static_cast<std::size_t>(variable)].mean[is_full() ? p : 0];
             const double expected = centre[p] + scale[p] * inner;
             if (std::abs(known->second - expected) <= 1e-6 * (std::abs(expected) + std::abs(centre[p]) + scale[p]))
@@ -254,7 +258,7 @@ Document MixtureRecord::page(const FitFile& fit) const {
     json["covariance"] = columns() == 1 ? "univariate" : covariance == MixtureCovariance::full ? "full" : "diagonal";
     json["columns"] = fit.data.columns;
     json["fixed"] = fixed;
-    const MixtureMeans means = mixture_means(positions(), fit.posterior);
+    const MixtureMeans means = mixture_means(positions(fit), fit.posterior);
     Document parts;
     parts["pi"] = means.weights;
     parts["mu"] = means.locations;
@@ -265,23 +269,30 @@ Document MixtureRecord::page(const FitFile& fit) const {
     return json;
 }
 
-// Row by row: the most probable component, the probability of each, and the log density of the row.
-void MixtureRecord::predict(const FitFile& fit, const Dataset& rows, bool drop_missing, TableSink& sink) const {
-    constexpr Index kChunk = 1 << 12;  // rows
+void MixtureRecord::predict(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
+                            TableSink& sink) const {
     const State state = fit.state(mixture_layout(shape()));
-    const NewRows new_rows = rows.new_rows(fit.data.columns, drop_missing);
+    const NewRows new_rows = rows.with_na(fit.data.na).new_rows(fit.data.columns, options.drop_missing);
     require_same_names(fit.data, *new_rows.source);
-    const Index width = new_rows.source->columns();
+    // One by one where rows are left out: then the number of those tells the file's row.
+    predict(
+        state, *new_rows.source, options.drop_missing, [&](Index row) { return row + 1 + new_rows.dropped(); }, sink);
+}
+
+// Row by row: the most probable component, the probability of each, and the log density of the row.
+void MixtureRecord::predict(const State& state, RowSource& rows, bool one_by_one,
+                            const std::function<Index(Index)>& number, TableSink& sink) const {
+    constexpr Index kChunk = 1 << 12;  // rows
+    const Index width = rows.columns();
     std::vector<std::string> header{"component"};
     for (Index k = 1; k <= components; ++k) header.push_back(fmt::format("p[{}]", k));
     header.emplace_back("log_density");
     sink.header(header);
     std::vector<double> buffer(static_cast<std::size_t>(kChunk * width));
     Index row = 0;
-    new_rows.source->rewind();
-    // One by one where rows are left out: then the number of those tells the file's row.
-    while (const Index count = new_rows.source->read(buffer.data(), drop_missing ? 1 : kChunk)) {
-        const Matrix values = Eigen::Map<const Matrix>(buffer.data(), width, count).transpose();
+    rows.rewind();
+    while (const Index count = rows.read(buffer.data(), one_by_one ? 1 : kChunk)) {
+        const Matrix values = Eigen::Map<const Matrix>(buffer.data(), width, count).transpose().leftCols(columns());
         const MixtureModel::Prediction prediction = lrvb::predict(shape(), state, values);
         Vector numbers_of_row(components + 2);
         for (Index i = 0; i < count; ++i) {
@@ -289,7 +300,7 @@ void MixtureRecord::predict(const FitFile& fit, const Dataset& rows, bool drop_m
             prediction.responsibilities.row(i).maxCoeff(&component);
             numbers_of_row << static_cast<double>(component + 1), prediction.responsibilities.row(i).transpose(),
                 prediction.log_density[i];
-            sink.row(++row + new_rows.dropped(), numbers_of_row);
+            sink.row(number(row++), numbers_of_row);
         }
     }
 }

@@ -5,6 +5,7 @@
 #include <lrvb/kind/kind.hpp>
 #include <lrvb/kind/mixture/prediction.hpp>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ class MixtureRecord final : public ModelRecord {
     Index columns() const { return centre.size(); }
     bool is_full() const { return covariance == MixtureCovariance::full && columns() > 1; }
     MixtureShape shape() const { return {components, covariance, centre, scale}; }
-    MixtureStatistics positions() const { return MixtureStatistics(shape()); }
+    MixtureStatistics positions(const FitFile& fit) const { return MixtureStatistics(shape(), fit.data.columns); }
     /// Of the model that was fitted, on its data.
     MixtureSpecification specification(bool weighted, int threads) const;
 
@@ -44,7 +45,11 @@ class MixtureRecord final : public ModelRecord {
     void require_parameters(const Fields& file) const override;
     void require_agreement(const FitFile& fit, const Fields& file) const override;
     Document page(const FitFile& fit) const override;
-    void predict(const FitFile& fit, const Dataset& rows, bool drop_missing, TableSink& sink) const override;
+    void predict(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
+                 TableSink& sink) const override;
+    /// The same for rows of any source, whose n-th (from 0) is called by `number` just after it was read.
+    void predict(const State& state, RowSource& rows, bool one_by_one, const std::function<Index(Index)>& number,
+                 TableSink& sink) const;
     std::string prediction_note() const override;
     std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const override;
 };

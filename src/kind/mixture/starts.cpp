@@ -5,8 +5,12 @@
 #include <Eigen/Eigenvalues>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 namespace lrvb::detail {
 
@@ -57,6 +61,75 @@ Matrix overlapping_centres(const Matrix& rows, Index components, Random& random)
     return round_responsibilities(rows, centres, widths);
 }
 
+// A row drawn by weight.
+Index any_row(const std::vector<Index>& among, const Vector& weights, Random& random) {
+    double left = random.uniform() * weights(among).sum();
+    for (const Index n : among) {
+        left -= weights[n];
+        if (left < 0.0) return n;
+    }
+    return among.back();
+}
+
+// Of some rows one and its neighbours, up to a share of their weight that is drawn from one row's to all in equal steps
+// of its logarithm: any row, or of several the one that has the shortest way to the last of them, and then the most
+// weight. So a value that many rows repeat, a row that weighs much and a place where rows are dense are found, as
+// narrow as they are.
+std::vector<Index> dense_spot(const Matrix& rows, const Vector& weights, const std::vector<Index>& among,
+                              Random& random) {
+    constexpr int kCandidates = 8;
+    const double share = log_uniform(0.5 / static_cast<double>(among.size()), 1.0, random);
+    const double wanted = share * weights(among).sum();
+    const int candidates = random.uniform() < 0.5 ? 1 : kCandidates;
+    std::vector<Index> densest;
+    double shortest = std::numeric_limits<double>::infinity();
+    double heaviest = 0.0;
+    for (int i = 0; i < candidates; ++i) {
+        const Index centre = any_row(among, weights, random);
+        std::vector<std::pair<double, Index>> ways;
+        ways.reserve(among.size());
+        for (const Index n : among) ways.emplace_back((rows.row(n) - rows.row(centre)).squaredNorm(), n);
+        std::sort(ways.begin(), ways.end());
+        std::vector<Index> spot;
+        double weight = 0.0;
+        double way = 0.0;
+        for (const auto& [square, n] : ways) {
+            if (weight >= wanted && square > way) break;
+            spot.push_back(n);
+            weight += weights[n];
+            way = square;
+        }
+        if (way > shortest || (way == shortest && weight <= heaviest)) continue;
+        shortest = way;
+        heaviest = weight;
+        densest = std::move(spot);
+    }
+    return densest;
+}
+
+// Some components have a dense spot each, the others a partition of the rest.
+Matrix spots_and_rest(const Matrix& rows, const Vector& weights, Index components, Random& random) {
+    Matrix result = Matrix::Zero(rows.rows(), components);
+    std::vector<Index> rest(static_cast<std::size_t>(rows.rows()));
+    std::iota(rest.begin(), rest.end(), Index{0});
+    const Index spots = 1 + any_index(std::max<Index>(components - 1, 1), random);
+    for (Index k = 0; k < spots && !rest.empty(); ++k) {
+        for (const Index n : dense_spot(rows, weights, rest, random)) result(n, k) = 1.0;
+        std::erase_if(rest, [&](Index n) { return result(n, k) > 0.0; });
+    }
+    if (rest.empty() || spots == components) return result;
+    const Matrix parts = cluster(rows(rest, Eigen::all), components - spots, random);
+    result(rest, Eigen::seq(spots, components - 1)) = parts;
+    return result;
+}
+
+Matrix fewer_parts(const Matrix& rows, Index components, Random& random) {
+    Matrix result = Matrix::Zero(rows.rows(), components);
+    const Index parts = 1 + any_index(std::max<Index>(components - 1, 1), random);
+    result.leftCols(parts) = cluster(rows, parts, random);
+    return result;
+}
+
 // Every second one is about the middle of all rows, the others about a row.
 Matrix nested_scales(const Matrix& rows, Index components, Random& random) {
     const bool in_the_middle = random.uniform() < 0.5;
@@ -101,7 +174,8 @@ Matrix tempered_responsibilities(const Matrix& scores, double temperature) {
     return result;
 }
 
-Matrix start_responsibilities(StartKind kind, const Matrix& rows, Index components, Random& random) {
+Matrix start_responsibilities(StartKind kind, const Matrix& rows, const Vector& weights, Index components,
+                              Random& random) {
     switch (kind) {
         case StartKind::partition:
             return cluster(rows, components, random);
@@ -109,6 +183,10 @@ Matrix start_responsibilities(StartKind kind, const Matrix& rows, Index componen
             return nested_scales(rows, components, random);
         case StartKind::centres:
             return overlapping_centres(rows, components, random);
+        case StartKind::spots:
+            return spots_and_rest(rows, weights, components, random);
+        case StartKind::fewer:
+            return fewer_parts(rows, components, random);
         case StartKind::random:
         case StartKind::annealed:
         case StartKind::moved:
@@ -118,42 +196,70 @@ Matrix start_responsibilities(StartKind kind, const Matrix& rows, Index componen
 }
 
 std::vector<Move> draw_moves(Index components, std::size_t count, Random& random) {
+    using Way = Move::Way;
     std::vector<Move> moves;
-    const auto all = static_cast<std::size_t>(2 * components * (components - 1) + components);
-    if (all <= 4 * count) {
-        for (Index removed = 0; removed < components; ++removed) {
-            for (Index split = 0; split < components; ++split) {
-                for (const bool into_shells : {false, true}) {
-                    if (removed != split || into_shells) moves.push_back({removed, split, into_shells});
-                }
-            }
-        }
-        for (std::size_t i = moves.size(); i > 1; --i) {
-            std::swap(moves[i - 1], moves[static_cast<std::size_t>(any_index(static_cast<Index>(i), random))]);
+    const auto all = static_cast<std::size_t>(2 * components * components);
+    const bool are_few = all <= 4 * count;
+    for (Index removed = 0; removed < components && are_few; ++removed) {
+        moves.push_back({Way::nowhere, removed, removed});
+        moves.push_back({Way::at_random, removed, removed});
+        for (Index split = 0; split < components; ++split) {
+            if (split == removed) continue;
+            moves.push_back({Way::along_axis, removed, split});
+            moves.push_back({Way::into_shell, removed, split});
         }
     }
-    while (all > 4 * count && moves.size() < count) {
-        moves.push_back({any_index(components, random), any_index(components, random), random.uniform() < 0.5});
+    for (std::size_t i = moves.size(); i > 1; --i) {
+        std::swap(moves[i - 1], moves[static_cast<std::size_t>(any_index(static_cast<Index>(i), random))]);
     }
-    if (moves.size() > count) moves.resize(count);
+    if (are_few && moves.size() > count) moves.resize(count);
+    const auto spots = are_few ? std::max(count / 3, count - moves.size()) : count / 3;
+    while (!are_few && moves.size() + spots < count) {
+        constexpr std::array kWays{Way::along_axis, Way::into_shell, Way::at_random};
+        const Index removed = any_index(components, random);
+        const Index split = any_index(components, random);
+        const bool can_split = split != removed;
+        moves.push_back(
+            {can_split ? kWays[static_cast<std::size_t>(any_index(3, random))] : Way::nowhere, removed, split});
+    }
+    for (std::size_t i = 0; i < spots; ++i) {
+        const Index removed = any_index(components, random);
+        moves.push_back({Way::to_spot, removed, removed});
+    }
     return moves;
 }
 
-Matrix moved_responsibilities(const Move& move, const Matrix& rows, const Matrix& scores, Random& random) {
-    if (move.removed == move.split) {
+Matrix moved_responsibilities(const Move& move, const Matrix& rows, const Vector& weights, const Matrix& scores,
+                              Random& random) {
+    using Way = Move::Way;
+    if (move.way == Way::at_random) {
         return (1.0 - kPerturbation) * tempered_responsibilities(scores, 1.0) +
                kPerturbation * random_responsibilities(scores.rows(), scores.cols(), random);
     }
     Matrix others = scores;
     others.col(move.removed).setConstant(-std::numeric_limits<double>::infinity());
     Matrix result = tempered_responsibilities(others, 1.0);
-    const Vector coordinate = split_coordinate(rows, result.col(move.split), move.into_shells);
+    if (move.way == Way::nowhere) return result;
+    if (move.way == Way::to_spot) {
+        std::vector<Index> all(static_cast<std::size_t>(rows.rows()));
+        std::iota(all.begin(), all.end(), Index{0});
+        for (const Index n : dense_spot(rows, weights, all, random)) {
+            result.row(n).setZero();
+            result(n, move.removed) = 1.0;
+        }
+        return result;
+    }
+    split_in_two(rows, move.split, move.removed, move.way == Way::into_shell, result);
+    return result;
+}
+
+void split_in_two(const Matrix& rows, Index split, Index into, bool into_shells, Matrix& responsibilities) {
+    const Vector coordinate = split_coordinate(rows, responsibilities.col(split), into_shells);
     for (Index n = 0; n < rows.rows(); ++n) {
         const double share = 1.0 / (1.0 + std::exp(-kSplitSharpness * coordinate[n]));
-        result(n, move.removed) = share * result(n, move.split);
-        result(n, move.split) *= 1.0 - share;
+        responsibilities(n, into) = share * responsibilities(n, split);
+        responsibilities(n, split) *= 1.0 - share;
     }
-    return result;
 }
 
 }  // namespace lrvb::detail

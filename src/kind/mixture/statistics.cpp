@@ -1,9 +1,12 @@
 #include "kind/mixture/statistics.hpp"
 
+#include "base/messages.hpp"
+
 #include <lrvb/family/symmetric.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 namespace lrvb::detail {
@@ -14,7 +17,55 @@ std::string number(Index i) {
     return fmt::format("{}", i + 1);
 }
 
+// Whether it can stand between commas and brackets, and for nothing else.
+bool can_be_index(const std::string& name) {
+    constexpr std::size_t kLongest = 60;  // bytes: names of entries hold two of them
+    if (name.empty() || name.size() > kLongest || !is_utf8(name)) return false;
+    if (name.find_first_of(",[]\"") != std::string::npos || on_one_line(name) != name) return false;
+    return name.find_first_not_of("0123456789 ") != std::string::npos;
+}
+
+std::vector<std::string> labels_of(const std::vector<std::string>& names) {
+    std::vector<std::string> labels;
+    bool any = false;
+    for (std::size_t p = 0; p < names.size(); ++p) {
+        const bool is_label = can_be_index(names[p]) && std::count(names.begin(), names.end(), names[p]) == 1;
+        labels.push_back(is_label ? names[p] : number(static_cast<Index>(p)));
+        any = any || is_label;
+    }
+    return any && names.size() > 1 ? labels : std::vector<std::string>();
+}
+
 }  // namespace
+
+MixtureStatistics::MixtureStatistics(Index components, Index columns, bool full, std::vector<std::string> names)
+    : components_(components), columns_(columns), full_(full), column_names_(std::move(names)) {
+    if (static_cast<Index>(column_names_.size()) == columns_) {
+        labels_ = labels_of(column_names_);
+        return;
+    }
+    column_names_.clear();
+    for (Index p = 0; p < columns_; ++p) column_names_.push_back(number(p));
+}
+
+void MixtureStatistics::name_columns(VariableMeaning& meaning, std::initializer_list<Index> columns) const {
+    if (!labels_.empty()) meaning.index_names = meaning.indices;
+    for (const Index p : columns) {
+        meaning.indices.push_back(number(p));
+        if (!labels_.empty()) meaning.index_names.push_back(labels_[static_cast<std::size_t>(p)]);
+    }
+}
+
+std::vector<std::string> MixtureStatistics::names() const {
+    std::vector<std::string> result(static_cast<std::size_t>(count()));
+    for (const VariableMeaning& meaning : meanings()) {
+        const FromDraw& rule = meaning.from_draw;
+        const bool is_statistic =
+            rule.combination.size() == 1 && rule.dimension == 0 && rule.transform == Transform::identity;
+        if (is_statistic) result[static_cast<std::size_t>(rule.combination.front().first)] = meaning.name();
+    }
+    return result;
+}
 
 Index MixtureStatistics::precision_entry(Index k, Index i, Index j) const {
     return location(k, columns_) + half_index(std::min(i, j), std::max(i, j), columns_);
@@ -55,7 +106,7 @@ VariableMeaning MixtureStatistics::of_column(const std::string& group, Index k, 
     VariableMeaning meaning;
     meaning.group = group;
     meaning.indices = {number(k)};
-    if (columns_ > 1) meaning.indices.push_back(number(p));
+    if (columns_ > 1) name_columns(meaning, {p});
     if (group == "mu") {
         meaning.role = Role::location;
         meaning.is_parameter = meaning.is_shown = true;
@@ -78,7 +129,8 @@ VariableMeaning MixtureStatistics::of_column(const std::string& group, Index k, 
 VariableMeaning MixtureStatistics::of_entry(const std::string& group, Index k, Index i, Index j) const {
     VariableMeaning meaning;
     meaning.group = group;
-    meaning.indices = {number(k), number(i), number(j)};
+    meaning.indices = {number(k)};
+    name_columns(meaning, {i, j});
     meaning.role = i != j ? Role::off_diagonal : group == "Sigma" ? Role::covariance : Role::precision;
     if (group == "Sigma") {
         meaning.is_shown = true;
@@ -95,10 +147,8 @@ VariableMeaning MixtureStatistics::of_entry(const std::string& group, Index k, I
     return meaning;
 }
 
-std::vector<VariableMeaning> MixtureStatistics::meanings(const std::vector<std::string>& columns) const {
-    const auto column = [&](Index p) {
-        return static_cast<std::size_t>(p) < columns.size() ? columns[static_cast<std::size_t>(p)] : number(p);
-    };
+std::vector<VariableMeaning> MixtureStatistics::meanings() const {
+    const auto column = [&](Index p) { return column_names_[static_cast<std::size_t>(p)]; };
     std::vector<VariableMeaning> result;
     const auto add = [&](VariableMeaning meaning, const std::string& panel) {
         meaning.panel = panel;

@@ -10,14 +10,15 @@ namespace lrvb::detail {
 
 /// Where the statistics of a mixture's posterior stand, what they are called, and what its variables mean: everything
 /// that people ask about, which is all statistics but the second moments of the means. Components and columns count
-/// from 0 here, and from 1 in names.
+/// from 0 here, and from 1 in names; of two columns or more, names say the columns' names where these can stand there
+/// (<lrvb/kind/mixture/posterior.hpp> has the rule).
 class MixtureStatistics {
   public:
-    MixtureStatistics(Index components, Index columns, bool full)
-        : components_(components), columns_(columns), full_(full) {}
-    explicit MixtureStatistics(const MixtureShape& shape)
+    /// Names that are not as many as the columns are none.
+    MixtureStatistics(Index components, Index columns, bool full, std::vector<std::string> names);
+    MixtureStatistics(const MixtureShape& shape, std::vector<std::string> names)
         : MixtureStatistics(shape.components, shape.centre.size(),
-                            shape.covariance == MixtureCovariance::full && shape.centre.size() > 1) {}
+                            shape.covariance == MixtureCovariance::full && shape.centre.size() > 1, std::move(names)) {}
 
     Index components() const { return components_; }
     Index columns() const { return columns_; }
@@ -37,8 +38,11 @@ class MixtureStatistics {
     /// Each one's place among the stacked statistics of the layout.
     std::vector<Index> stacked(const Layout& layout) const;
 
-    /// In the order in which variables are reported: group by group. `columns` names the columns, for panels.
-    std::vector<VariableMeaning> meanings(const std::vector<std::string>& columns) const;
+    /// Their names: every statistic is a variable too.
+    std::vector<std::string> names() const;
+
+    /// In the order in which variables are reported: group by group.
+    std::vector<VariableMeaning> meanings() const;
     VariableMeaning of_column(const std::string& group, Index k, Index p) const;
     VariableMeaning of_entry(const std::string& group, Index k, Index i, Index j) const;
     VariableMeaning of_component(const std::string& group, Index k) const;
@@ -47,9 +51,13 @@ class MixtureStatistics {
     Index weights() const { return has_weights() ? components_ : 0; }
     Index own() const { return full_ ? columns_ + columns_ * (columns_ + 1) / 2 + 1 : 3 * columns_; }
 
+    void name_columns(VariableMeaning& meaning, std::initializer_list<Index> columns) const;
+
     Index components_;
     Index columns_;
     bool full_;
+    std::vector<std::string> column_names_;
+    std::vector<std::string> labels_;  // what names say of the columns; empty where all have their numbers
 };
 
 /// The components of a fitted mixture at the means of their parameters, in the units of the data.

@@ -1,10 +1,12 @@
 #include "base/messages.hpp"
+#include "data/csv_record.hpp"
 
 #include <lrvb/kind/regression/design.hpp>
 
 #include <algorithm>
 #include <stdexcept>
 #include <unordered_set>
+#include <utility>
 
 namespace lrvb {
 namespace {
@@ -46,6 +48,48 @@ void require_factor(const DataFrame& frame, const FrameColumn& column) {
                               is_identifier ? "another value in every row" : fmt::format("{} levels", count)));
 }
 
+std::string listed_levels(const std::vector<std::string>& levels) {
+    std::vector<std::string> texts;
+    texts.reserve(levels.size());
+    for (const std::string& level : levels) texts.push_back(shown(level));
+    return detail::enumerated(texts);
+}
+
+/// As numbers where all of them are: 4 before 10.
+std::vector<std::string> sorted_levels(const FrameColumn& column) {
+    std::vector<std::pair<double, std::string>> numbered;
+    for (const std::string& level : column.levels) {
+        double number = 0.0;
+        if (detail::parse_number(level, number) != detail::NumberKind::number) return column.levels;
+        numbered.emplace_back(number, level);
+    }
+    std::sort(numbered.begin(), numbered.end());
+    std::vector<std::string> levels;
+    levels.reserve(numbered.size());
+    for (auto& [number, level] : numbered) levels.push_back(std::move(level));
+    return levels;
+}
+
+void put_baselines_first(const DataFrame& frame, const std::vector<Baseline>& baselines,
+                         std::vector<RegressionTerm>& terms) {
+    for (const Baseline& baseline : baselines) {
+        const auto term = std::find_if(terms.begin(), terms.end(), [&](const RegressionTerm& known) {
+            return known.column == baseline.column && known.is_factor();
+        });
+        if (term == terms.end()) {
+            refuse(frame, fmt::format("column {} is no factor of the regression, so that it has no baseline: leave the "
+                                      "baseline out",
+                                      shown(baseline.column)));
+        }
+        const auto level = std::find(term->levels.begin(), term->levels.end(), baseline.level);
+        if (level == term->levels.end()) {
+            refuse(frame, fmt::format("column {} has no level {} that could be its baseline: its levels are {}",
+                                      shown(baseline.column), shown(baseline.level), listed_levels(term->levels)));
+        }
+        std::rotate(term->levels.begin(), level, level + 1);
+    }
+}
+
 /// By its name alone: a number would be that of another file.
 const FrameColumn& column_of(const DataFrame& frame, const RegressionTerm& term) {
     for (const FrameColumn& column : frame.columns) {
@@ -63,13 +107,28 @@ std::vector<std::size_t> matched_levels(const DataFrame& frame, const FrameColum
         if (match == term.levels.end()) {
             const auto code = static_cast<std::uint32_t>(matches.size());
             const auto row = std::find(column.codes.begin(), column.codes.end(), code) - column.codes.begin();
-            refuse(frame, fmt::format("row {}, column {}: the level {} did not occur in the data of the fit: correct "
-                                      "it, leave the row out, or fit again with rows that have it",
-                                      frame.file_row(row), shown(column.name), shown(level)));
+            refuse(frame,
+                   fmt::format("row {}, column {}: the level {} did not occur in the data of the fit, which "
+                               "had {}: correct it, leave the row out, or fit again with rows that have it",
+                               frame.file_row(row), shown(column.name), shown(level), listed_levels(term.levels)));
         }
         matches.push_back(static_cast<std::size_t>(match - term.levels.begin()));
     }
     return matches;
+}
+
+/// Text in a column that held numbers in the fit.
+[[noreturn]] void refuse_text(const DataFrame& frame, const FrameColumn& column) {
+    for (Index n = 0; n < frame.rows; ++n) {
+        double number = 0.0;
+        const std::string& text = column.levels[column.codes[static_cast<std::size_t>(n)]];
+        if (detail::parse_number(text, number) == detail::NumberKind::number) continue;
+        refuse(frame, fmt::format("row {}, column {}: {} is not a number, but the column held numbers in the fit: "
+                                  "correct it, or write NA if it is missing",
+                                  frame.file_row(n), shown(column.name), shown(text)));
+    }
+    refuse(frame, fmt::format("column {} is read as text, but held numbers in the fit: read it as numbers",
+                              shown(column.name)));
 }
 
 void fill_factor(const DataFrame& frame, const FrameColumn& column, const RegressionTerm& term,
@@ -103,7 +162,8 @@ std::vector<std::string> design_names(const std::vector<RegressionTerm>& terms) 
     return names;
 }
 
-RegressionDesign regression_design(const DataFrame& frame, Index response, bool intercept) {
+RegressionDesign regression_design(const DataFrame& frame, Index response, bool intercept,
+                                   const std::vector<Baseline>& baselines) {
     const Index count = static_cast<Index>(frame.columns.size());
     if (response < 0 || response >= count) {
         throw std::invalid_argument(
@@ -125,8 +185,9 @@ RegressionDesign regression_design(const DataFrame& frame, Index response, bool 
         if (j == response) continue;
         const FrameColumn& column = frame.columns[static_cast<std::size_t>(j)];
         if (column.is_text()) require_factor(frame, column);
-        design.terms.push_back({column.name, column.levels});
+        design.terms.push_back({column.name, sorted_levels(column)});
     }
+    put_baselines_first(frame, baselines, design.terms);
     design.names = design_names(design.terms);
     design.columns = design_matrix(frame, design.terms);
     return design;
@@ -142,8 +203,7 @@ Matrix design_matrix(const DataFrame& frame, const std::vector<RegressionTerm>& 
             fill_factor(frame, column, term, columns.middleCols(next, width));
             next += width;
         } else if (column.is_text()) {
-            refuse(frame, fmt::format("column {} holds text, such as {}, but held numbers in the fit: correct it",
-                                      shown(column.name), shown(column.levels.back())));
+            refuse_text(frame, column);
         } else {
             columns.col(next++) = column.numbers;
         }

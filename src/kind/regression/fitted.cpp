@@ -1,5 +1,8 @@
 #include "kind/regression/fitted.hpp"
 
+#include "kind/regression/binned_rows.hpp"
+#include "kind/regression/columns.hpp"
+
 #include <lrvb/kind/regression/posterior.hpp>
 
 #include <fmt/format.h>
@@ -66,6 +69,10 @@ Posterior FittedRegression::refit(const RefitChange& change) const {
     if (change.without_row) {
         const Index last = design.y.size() - 1;
         // The order of the rows means nothing: the last takes the place of the one that goes.
+        if (design.weights.size() > 0) {
+            design.weights[*change.without_row] = design.weights[last];
+            design.weights.conservativeResize(last);
+        }
         design.y[*change.without_row] = design.y[last];
         design.columns.row(*change.without_row) = Vector(design.columns.row(last)).transpose();
         design.y.conservativeResize(last);
@@ -100,6 +107,10 @@ SparseMatrix FittedRegression::centring(const std::vector<Index>& variables) con
     return result;
 }
 
+Document FittedRegression::picture() const {
+    return binned_rows(*design_, record_->coefficients);
+}
+
 Matrix FittedRegression::beside(const std::vector<Index>& rows) const {
     Matrix result(static_cast<Index>(rows.size()), design_->columns.cols());
     for (std::size_t i = 0; i < rows.size(); ++i) result.row(static_cast<Index>(i)) = design_->columns.row(rows[i]);
@@ -119,10 +130,31 @@ Vector FittedRegression::hat_values() const {
     return hats;
 }
 
+std::optional<FittedResponse> FittedRegression::fitted_response() const {
+    const RegressionPrediction prediction = predict(record_->coefficients, design_->columns);
+    const Vector weights = design_->weights.size() > 0 ? design_->weights : Vector::Ones(design_->y.size());
+    std::vector<Index> rows;
+    for (Index n = 0; n < weights.size(); ++n) {
+        if (weights[n] > 0.0) rows.push_back(n);
+    }
+    return FittedResponse{design_->response,
+                          design_->y(rows),
+                          prediction.mean(rows),
+                          prediction.sd(rows),
+                          hat_values()(rows),
+                          weights(rows),
+                          rows};
+}
+
 std::unique_ptr<FittedModel> RegressionRecord::restore(FitFile fit, const Dataset& data, int threads) const {
     FrameOptions options = columns_of(terms, fit.data.dropped > 0);
     options.columns.push_back(response);
-    const DataFrame frame = data.frame(options);
+    if (fit.data.weights) options.columns.push_back(*fit.data.weights);
+    options.numbers.push_back(response);
+    if (fit.data.weights) options.numbers.push_back(*fit.data.weights);
+    DataFrame frame = data.frame(options);
+    Vector weights;
+    if (fit.data.weights) weights = taken_weights(frame, static_cast<Index>(frame.columns.size()) - 1);
     if (frame.columns.back().is_text()) {
         throw std::runtime_error(
             fmt::format("{}: the response '{}' holds text: give the data that was fitted", frame.name, response));
@@ -135,6 +167,7 @@ std::unique_ptr<FittedModel> RegressionRecord::restore(FitFile fit, const Datase
     design->names = design_names(terms);
     design->columns = design_matrix(frame, terms);
     design->y = frame.columns.back().numbers;
+    design->weights = std::move(weights);
     require_fitted_data(fit, frame.name, checksum_of(*design), frame.rows);
     return std::make_unique<FittedRegression>(std::move(fit), std::move(design), frame.file_rows, threads);
 }

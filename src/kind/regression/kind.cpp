@@ -1,8 +1,11 @@
 #include "kind/regression/kind.hpp"
 
+#include "kind/regression/columns.hpp"
 #include "kind/regression/fitted.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace lrvb::detail {
 
@@ -40,12 +43,64 @@ void require_coded(const RegressionDesign& design) {
     }
 }
 
+void require_apart(const std::vector<std::string>& factors, const std::vector<std::string>& numbers) {
+    for (const std::string& column : factors) {
+        if (std::find(numbers.begin(), numbers.end(), column) == numbers.end()) continue;
+        throw UsageError(fmt::format("--factor and --numeric both have '{}': give it to one of them", column));
+    }
+}
+
+/// What a regression is made of: the columns, the response among them, and the weights, which are no longer.
+struct Table {
+    DataFrame frame;
+    Index response = 0;
+    std::optional<std::string> weights_name;
+    Vector weights;
+};
+
+Table read_table(const FitRequest& request) {
+    const Settings& settings = request.settings;
+    const bool weighted = settings.has("weights");
+    FrameOptions read;
+    read.columns = settings.list("columns");
+    // With -c the response is asked for last, but for the weights; a number would then mean another column.
+    const bool chosen = !read.columns.empty();
+    read.ranges = true;
+    if (chosen) read.last = {settings.text("response")};
+    if (chosen && weighted) read.last.push_back(settings.text("weights"));
+    read.text = settings.list("factor");
+    read.numbers = settings.list("numeric");
+    require_apart(read.text, read.numbers);
+    read.numbers.push_back(settings.text("response"));
+    if (weighted) read.numbers.push_back(settings.text("weights"));
+    read.missing = settings.flag("drop-missing") ? Missing::drop : Missing::refuse;
+
+    Table table;
+    table.frame = request.data.frame(read);
+    const auto columns = static_cast<Index>(table.frame.columns.size());
+    table.response = chosen ? columns - (weighted ? 2 : 1) : table.frame.find(settings.text("response"));
+    if (!weighted) return table;
+    const Index place = chosen ? columns - 1 : table.frame.find(settings.text("weights"));
+    if (place == table.response) throw UsageError("--weights and --response are one column: choose another");
+    table.weights_name = table.frame.columns[static_cast<std::size_t>(place)].name;
+    table.weights = taken_weights(table.frame, place);
+    if (place < table.response) --table.response;
+    return table;
+}
+
 }  // namespace
 
 std::optional<std::vector<OptionInfo>> RegressionKind::options() const {
     std::vector<OptionInfo> options;
     options.push_back(OptionInfo{"--response", "The column to explain, by name or number"}.require());
     options.push_back(OptionInfo::flag("--no-intercept", "Through the origin"));
+    const auto list = [&](const std::string& name, const std::string& help, const std::string& value) {
+        options.push_back({name, help, OptionInfo::Type::list, false, {}, value});
+    };
+    options.push_back({"--weights", "Column of row weights"});
+    list("--factor", "Columns to take as groups, though they hold numbers", "COLUMNS");
+    list("--numeric", "Columns to take as numbers, though they are quoted", "COLUMNS");
+    list("--baseline", "The group that others are compared with, such as cyl=6 (default: the first)", "COLUMN=LEVEL");
     const std::string priors = "Priors, in the data's units";
     options.push_back(
         OptionInfo::choice("--prior", {"paper", "auto"}, "auto (default: on standardised columns) or paper"));
@@ -64,17 +119,12 @@ std::optional<std::vector<OptionInfo>> RegressionKind::options() const {
 
 std::unique_ptr<FittedModel> RegressionKind::fit(const FitRequest& request) const {
     const Settings& settings = request.settings;
-    FrameOptions read;
-    read.columns = settings.list("columns");
-    // With -c the response is asked for last; a number would then mean another column.
-    const bool chosen = !read.columns.empty();
-    if (chosen) read.columns.push_back(settings.text("response"));
-    read.missing = settings.flag("drop-missing") ? Missing::drop : Missing::refuse;
-    const DataFrame frame = request.data.frame(read);
-    const Index response =
-        chosen ? static_cast<Index>(frame.columns.size()) - 1 : frame.find(settings.text("response"));
-    const auto design =
-        std::make_shared<RegressionDesign>(regression_design(frame, response, !settings.flag("no-intercept")));
+    const Table table = read_table(request);
+    const DataFrame& frame = table.frame;
+    require_clear_columns(frame, table.response);
+    const auto design = std::make_shared<RegressionDesign>(
+        regression_design(frame, table.response, !settings.flag("no-intercept"), baselines_of(settings, frame)));
+    design->weights = table.weights;
     require_coded(*design);
     const std::optional<RegressionPrior> prior = prior_of(settings, *design);
     const auto model = std::make_shared<RegressionModel>(std::shared_ptr<const RegressionDesign>(design), prior);
@@ -93,8 +143,12 @@ std::unique_ptr<FittedModel> RegressionKind::fit(const FitRequest& request) cons
     for (const RegressionTerm& term : design->terms) file.data.columns.push_back(term.column);
     file.data.rows = frame.rows;
     file.data.dropped = frame.dropped;
-    file.data.total_weight = static_cast<double>(frame.rows);
+    file.data.weights = table.weights_name;
+    file.data.total_weight = design->total_weight();
+    file.data.na = request.data.na();
     file.data.checksum = checksum_of(*design);
+    file.notes = column_notes(frame, *design);
+    file.warnings = response_warnings(*design);
     file.options = {request.options.seed, 1, request.options.tolerance, request.options.max_iterations};
     file.outcome = record_outcome(optimum, 1);
     file.parameters = record_parameters(model->layout(), optimum.state);

@@ -1,4 +1,5 @@
 #include "base/messages.hpp"
+#include "base/parallel.hpp"
 #include "base/validate.hpp"
 #include "model/rows_at_once.hpp"
 
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -32,18 +34,19 @@ struct Standardisation {
     double rounded_by = 0.0;
 };
 
-/// Scale 0: there is no spread.
-Standardisation standardisation_of(const VectorView& values, bool centred) {
+/// Scale 0: there is no spread. The shares of the rows add up to one; none: they are alike.
+Standardisation standardisation_of(const VectorView& values, const Eigen::ArrayXd& shares, bool centred) {
+    const auto mean_of = [&](const auto& array) { return shares.size() > 0 ? (shares * array).sum() : array.mean(); };
     Standardisation result;
     if (centred) {
-        result.centre = values.mean();
-        result.centre += (values.array() - result.centre).mean();  // what rounding of the sum has lost
+        result.centre = mean_of(values.array());
+        result.centre += mean_of(values.array() - result.centre);  // what rounding of the sum has lost
     }
     const double largest = values.cwiseAbs().maxCoeff();
     const double farthest = (values.array() - result.centre).abs().maxCoeff();
     if (farthest <= 4.0 * rounding * largest && centred) return result;
     if (farthest == 0.0) return result;
-    result.scale = farthest * std::sqrt(((values.array() - result.centre) / farthest).square().mean());
+    result.scale = farthest * std::sqrt(mean_of(((values.array() - result.centre) / farthest).square()));
     result.rounded_by = rounding * largest / result.scale;
     return result;
 }
@@ -59,16 +62,63 @@ void require_design(const RegressionDesign& design) {
     if (!design.intercept && design.columns.cols() == 0) {
         throw std::invalid_argument("regression: there is neither a column nor an intercept: give at least one");
     }
-    if (design.y.size() < 2) {
-        refuse(design, fmt::format("there {}, but a regression needs two rows at least",
-                                   design.y.size() == 1 ? "is one row" : "are no rows"));
+    if (design.weights.size() == 0) return;
+    detail::require_size("regression", "weights", design.weights.size(), design.y.size());
+    for (Index n = 0; n < design.weights.size(); ++n) {
+        if (design.weights[n] >= 0.0 && std::isfinite(design.weights[n])) continue;
+        refuse(design, fmt::format("the weight of row {} is {}, but must be zero or more", n + 1, design.weights[n]));
     }
 }
 
-Standardisation standardise_column(const RegressionDesign& design, const VectorView& values, bool centred,
-                                   const std::string& what) {
+/// The rows that count.
+class Counted {
+  public:
+    explicit Counted(const RegressionDesign& design) : design_(&design) {
+        require_design(design);
+        if (design.weights.size() > 0 && design.weights.minCoeff() == 0.0) leave_out(design);
+        const Index rows = design_->y.size();
+        const std::string with_weight = design.weights.size() > 0 ? " with a weight above zero" : "";
+        if (rows < 2) {
+            refuse(design, fmt::format("there {}{}, but a regression needs two rows at least",
+                                       rows == 1 ? "is one row" : "are no rows", with_weight));
+        }
+        const double total = design_->total_weight();
+        if (!std::isfinite(total)) refuse(design, "the weights add up to more than a number can hold: scale them down");
+        if (total < 2.0) {
+            refuse(design, fmt::format("the weights add up to {:.6g}, but a regression needs two rows at least: a "
+                                       "weight says how often a row counts; scale them so that they add up to the "
+                                       "number of rows",
+                                       total));
+        }
+    }
+
+    const RegressionDesign& rows() const { return *design_; }
+
+  private:
+    void leave_out(const RegressionDesign& design) {
+        std::vector<Index> kept;
+        for (Index n = 0; n < design.y.size(); ++n) {
+            if (design.weights[n] > 0.0) kept.push_back(n);
+        }
+        fewer_ = RegressionDesign{.source = design.source,
+                                  .response = design.response,
+                                  .terms = design.terms,
+                                  .intercept = design.intercept,
+                                  .names = design.names,
+                                  .columns = design.columns(kept, Eigen::all),
+                                  .y = design.y(kept),
+                                  .weights = design.weights(kept)};
+        design_ = &fewer_;
+    }
+
+    const RegressionDesign* design_;
+    RegressionDesign fewer_;
+};
+
+Standardisation standardise_column(const RegressionDesign& design, const VectorView& values,
+                                   const Eigen::ArrayXd& shares, bool centred, const std::string& what) {
     if (!values.allFinite()) refuse(design, fmt::format("{} has a value that is not a finite number", what));
-    const Standardisation result = standardisation_of(values, centred);
+    const Standardisation result = standardisation_of(values, shares, centred);
     // Squares of scales and of their ratios must be ordinary numbers; NaN where sums have overflowed.
     if (!(result.scale == 0.0 || (result.scale > 1e-75 && result.scale < 1e75))) {
         refuse(design,
@@ -98,29 +148,30 @@ Standardisation standardise_column(const RegressionDesign& design, const VectorV
 }
 
 Standardised standardise(const RegressionDesign& design) {
-    require_design(design);
     Standardised result;
+    Eigen::ArrayXd shares;
+    if (design.weights.size() > 0) shares = design.weights.array() / design.weights.sum();
     const std::string response = fmt::format("the response {}", shown(design.response));
     if (design.y.minCoeff() == design.y.maxCoeff()) {
         refuse(design, fmt::format("{} is {} in every row, so there is nothing to explain: take another response",
                                    response, design.y[0]));
     }
-    result.response = standardise_column(design, design.y, design.intercept, response);
+    result.response = standardise_column(design, design.y, shares, design.intercept, response);
     if (result.response.scale == 0.0) {
         refuse(design, fmt::format("{} is the same in every row but for rounding: take another response", response));
     }
     std::vector<Index> constant;
     for (Index j = 0; j < design.columns.cols(); ++j) {
         const std::string column = fmt::format("column {}", shown(design.names[static_cast<std::size_t>(j)]));
-        result.columns.push_back(standardise_column(design, design.columns.col(j), design.intercept, column));
+        result.columns.push_back(standardise_column(design, design.columns.col(j), shares, design.intercept, column));
         if (!(result.columns.back().scale > 0.0)) constant.push_back(j);
     }
     if (!constant.empty()) refuse_constant(design, constant);
     return result;
 }
 
-/// The triangle R of a QR decomposition of [1 X' y'], standardised, found block by block: the triangle so far stands on
-/// top of each block.
+/// The triangle R of a QR decomposition of [1 X' y'], standardised, its rows times the roots of their weights, found
+/// block by block: the triangle so far stands on top of each block.
 Matrix triangle_of(const RegressionDesign& design, const Standardised& units) {
     const Index first = design.intercept ? 1 : 0;
     const Index size = first + design.columns.cols() + 1;
@@ -139,6 +190,9 @@ Matrix triangle_of(const RegressionDesign& design, const Standardised& units) {
         }
         stacked.col(size - 1).tail(count) =
             (design.y.segment(begin, count).array() - units.response.centre) / units.response.scale;
+        if (design.weights.size() > 0) {
+            stacked.bottomRows(count).array().colwise() *= design.weights.segment(begin, count).array().sqrt();
+        }
         const Eigen::HouseholderQR<Eigen::Ref<Matrix>> decomposition(stacked);
         triangle = stacked.topRows(size).triangularView<Eigen::Upper>();
     }
@@ -187,12 +241,12 @@ void require_independent(const RegressionDesign& design, const Standardised& uni
 /// a 25th. Never less than 64 times what rounding leaves, so that the posterior sds of a perfect fit are numbers yet.
 double noise_share(const RegressionDesign& design, const Standardised& units, const Matrix& triangle) {
     const Index coefficients = triangle.cols() - 1;
-    const Index left = design.y.size() - coefficients;
-    if (left <= 0) return 1.0;
+    const double left = design.total_weight() - static_cast<double>(coefficients);
+    if (!(left > 0.0)) return 1.0;
     const double residual = triangle(coefficients, coefficients);
     double rounded_by = std::max(rounding, units.response.rounded_by);
     for (const Standardisation& unit : units.columns) rounded_by = std::max(rounded_by, unit.rounded_by);
-    const double variance = std::max(residual * residual / static_cast<double>(left), 4096.0 * rounded_by * rounded_by);
+    const double variance = std::max(residual * residual / left, 4096.0 * rounded_by * rounded_by);
     return std::min(1.0, 25.0 * variance);
 }
 
@@ -271,11 +325,11 @@ std::vector<InnerNormal> inner_priors(const RegressionPrior& prior, const Regres
 
 /// The mean of the coefficients for a plausible precision τ: minimises τ‖q − R b‖² + Σ_j p_j (b_j − m_j)². It only has
 /// to be near the optimum.
-Vector shrunk_estimate(const Matrix& triangle, const std::vector<InnerNormal>& priors, Index rows, double shape,
+Vector shrunk_estimate(const Matrix& triangle, const std::vector<InnerNormal>& priors, double rows, double shape,
                        double inner_rate) {
     const Index count = triangle.cols() - 1;
     const double residual = triangle(count, count) * triangle(count, count);
-    const double precision = (shape + 0.5 * static_cast<double>(rows)) / (inner_rate + 0.5 * residual);
+    const double precision = (shape + 0.5 * rows) / (inner_rate + 0.5 * residual);
     Matrix stacked = Matrix::Zero(2 * count, count);
     Vector right(2 * count);
     stacked.topRows(count) = std::sqrt(precision) * triangle.topLeftCorner(count, count);
@@ -322,7 +376,7 @@ MultilinearModel build(const RegressionDesign& design, const RegressionPrior& pr
     y.head(count) -= triangle.topLeftCorner(count, count).triangularView<Eigen::Upper>() * origin;
     const Matrix folded = triangle.leftCols(count);
     builder.observe_linear(y, folded, coefficients, tau);
-    const double rows = static_cast<double>(design.y.size());
+    const double rows = design.total_weight();
     const double other_rows = rows - static_cast<double>(y.size());
     builder.add_term(0.5 * other_rows * (log(tau) - std::log(2.0 * std::numbers::pi)) -
                      rows * std::log(units.response.scale));
@@ -338,13 +392,14 @@ struct RegressionModel::Folded {
     std::vector<InnerNormal> inner_priors;
     Vector origin;
 
+    /// Of a design all of whose rows have weight.
     Folded(const RegressionDesign& design, const std::optional<RegressionPrior>& given)
         : units(checked(design, given)), triangle(triangle_of(design, units)) {
         require_independent(design, units, triangle);
         prior = given ? *given : automatic_prior(design, units, triangle);
         inner_priors = lrvb::inner_priors(prior, design, units);
         const double square = units.response.scale * units.response.scale;
-        origin = shrunk_estimate(triangle, inner_priors, design.y.size(), prior.shape, prior.rate / square);
+        origin = shrunk_estimate(triangle, inner_priors, design.total_weight(), prior.shape, prior.rate / square);
     }
 
     static Standardised checked(const RegressionDesign& design, const std::optional<RegressionPrior>& given) {
@@ -355,8 +410,10 @@ struct RegressionModel::Folded {
 };
 
 RegressionPrior RegressionPrior::automatic(const RegressionDesign& design) {
-    const Standardised units = standardise(design);
-    return automatic_prior(design, units, triangle_of(design, units));
+    const Counted counted(design);
+    const RegressionDesign& rows = counted.rows();
+    const Standardised units = standardise(rows);
+    return automatic_prior(rows, units, triangle_of(rows, units));
 }
 
 RegressionPrior RegressionPrior::paper(Index columns) {
@@ -370,7 +427,7 @@ RegressionPrior RegressionPrior::paper(Index columns) {
 }
 
 RegressionModel::RegressionModel(const RegressionDesign& design, const std::optional<RegressionPrior>& prior)
-    : RegressionModel(design, Folded(design, prior)) {}
+    : RegressionModel(design, Folded(Counted(design).rows(), prior)) {}
 
 RegressionModel::RegressionModel(std::shared_ptr<const RegressionDesign> design,
                                  const std::optional<RegressionPrior>& prior)
@@ -405,7 +462,7 @@ std::vector<std::string> RegressionModel::inputs() const {
 //
 //     ℓ = ½ E log τ − ½ E τ [(e − Σ x_j b_j)² + Σ x_j² (s_j − b_j²)],
 //
-// whose gradient in (b, s, τ, log τ) is linear in e, and so in the response.
+// whose gradient in (b, s, τ, log τ) is linear in e, and so in the response, and counts as often as its row does.
 void RegressionModel::ask_rows(const State& state, const Matrix& directions, RowChange change,
                                const RowVisitor& visit) const {
     detail::require_size("ask_rows", "rows of the directions", directions.rows(), layout().size());
@@ -424,7 +481,7 @@ void RegressionModel::ask_rows(const State& state, const Matrix& directions, Row
     for (; answers.first < rows_; answers.first += kChunk) {
         const Index size = std::min(kChunk, rows_ - answers.first);
         answers.inputs = design_->y.segment(answers.first, size);
-        answers.weights = Vector::Ones(size);
+        answers.weights = weights_of(answers.first, size);
         Matrix gradients = Matrix::Zero(layout().size(), size);
         for (Index n = 0; n < size; ++n) {
             const Vector x = inner_row(answers.first + n);
@@ -432,14 +489,14 @@ void RegressionModel::ask_rows(const State& state, const Matrix& directions, Row
             for (Index j = 0; j < count; ++j) {
                 const Index at = layout()[j].offset;
                 if (change == RowChange::value) {
-                    gradients(at, n) = precision * x[j] / response_scale_;
+                    gradients(at, n) = answers.weights[n] * precision * x[j] / response_scale_;
                 } else {
                     gradients(at, n) = precision * (x[j] * residual + x[j] * x[j] * b[j]);
                     gradients(at + 1, n) = -0.5 * precision * x[j] * x[j];
                 }
             }
             if (change == RowChange::value) {
-                gradients(tau, n) = -residual / response_scale_;
+                gradients(tau, n) = -answers.weights[n] * residual / response_scale_;
             } else {
                 const double spread = (x.array().square() * (s.array() - b.array().square())).sum();
                 gradients(tau, n) = -0.5 * (residual * residual + spread);
@@ -453,6 +510,11 @@ void RegressionModel::ask_rows(const State& state, const Matrix& directions, Row
 
 void RegressionModel::require_rows() const {
     if (!design_) throw std::invalid_argument("this regression did not keep its rows: make it from a shared design");
+}
+
+Vector RegressionModel::weights_of(Index first, Index count) const {
+    if (design_->weights.size() == 0) return Vector::Ones(count);
+    return design_->weights.segment(first, count);
 }
 
 Vector RegressionModel::inner_row(Index n) const {
@@ -480,7 +542,7 @@ void RegressionModel::row_log_likelihoods(const Matrix& statistics, int, const R
     for (; answers.first < rows_; answers.first += most) {
         const Index size = std::min(most, rows_ - answers.first);
         answers.inputs = design_->y.segment(answers.first, size);
-        answers.weights = Vector::Ones(size);
+        answers.weights = weights_of(answers.first, size);
         Matrix x(size, count);
         Vector residuals(size);
         for (Index n = 0; n < size; ++n) {
@@ -494,6 +556,57 @@ void RegressionModel::row_log_likelihoods(const Matrix& statistics, int, const R
                 (constants[s] - 0.5 * precisions[s] * (residuals - answers.answers.col(s)).array().square()).matrix();
         }
         visit(answers);
+    }
+}
+
+std::vector<Index> RegressionModel::repeated_rows() const {
+    std::vector<Index> rows;
+    rows.reserve(static_cast<std::size_t>(rows_));
+    for (Index n = 0; n < rows_; ++n) {
+        const double times = design_->weights.size() > 0 ? design_->weights[n] : 1.0;
+        if (times != std::floor(times)) {
+            throw std::invalid_argument(fmt::format(
+                "row {} has the weight {}, and only rows of whole weights can be drawn again", n + 1, times));
+        }
+        rows.insert(rows.end(), static_cast<std::size_t>(times), n);
+    }
+    return rows;
+}
+
+void RegressionModel::replicate_rows(const Matrix& statistics, std::uint64_t seed, int threads,
+                                     const ReplicateVisitor& visit) const {
+    detail::require_size("replicate_rows", "a column of statistics", statistics.rows(), layout().size());
+    require_rows();
+    const Index count = origin_.size();
+    const Index tau = layout()[layout().variable("tau")].offset;
+    Matrix coefficients(count, statistics.cols());
+    for (Index j = 0; j < count; ++j) coefficients.row(j) = statistics.row(layout()[j].offset);
+    const Vector noise = response_scale_ * statistics.row(tau).transpose().cwiseSqrt().cwiseInverse();
+    const std::vector<Index> all = repeated_rows();
+    const auto total = static_cast<Index>(all.size());
+    RowReplicates rows;
+    const Index most = detail::rows_at_once(statistics.cols());
+    for (; rows.first < total; rows.first += most) {
+        const Index size = std::min(most, total - rows.first);
+        rows.observed.resize(size, 1);
+        Matrix x(size, count);
+        Vector residuals(size);
+        for (Index n = 0; n < size; ++n) {
+            const Index at = all[static_cast<std::size_t>(rows.first + n)];
+            const Vector row = inner_row(at);
+            residuals[n] = inner_residual(at, row);
+            x.row(n) = row;
+            rows.observed(n, 0) = design_->y[at];
+        }
+        // Counted from the observed response, as residuals are.
+        rows.expected = response_scale_ * ((x * coefficients).colwise() - residuals);
+        rows.expected.colwise() += rows.observed.col(0);
+        rows.replicated = rows.expected;
+        detail::in_parallel(threads, size, [&](Index n) {
+            Random random(seed, static_cast<std::uint64_t>(rows.first + n));
+            for (Index s = 0; s < statistics.cols(); ++s) rows.replicated(n, s) += noise[s] * random.normal();
+        });
+        visit(rows);
     }
 }
 

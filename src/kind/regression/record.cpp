@@ -4,6 +4,7 @@
 #include "kind/regression/meanings.hpp"
 #include "linalg/semidefinite.hpp"
 
+#include <lrvb/kind/regression/predictive.hpp>
 #include <lrvb/sample/importance.hpp>
 
 #include <fmt/format.h>
@@ -50,6 +51,12 @@ std::vector<Place> places(RegressionPrior& prior, bool intercept, const std::vec
     return result;
 }
 
+// The precision of the noise, as the posterior has it: by linear response, or from the draws of a correction.
+NoisePrecision noise_of(const Posterior& posterior) {
+    const Posterior::Row log_tau = posterior.summary(posterior.select({"log_tau"}), 0.9).front();
+    return noise_precision(log_tau.mean, log_tau.sd);
+}
+
 }  // namespace
 
 void set_prior_number(RegressionPrior& prior, const std::vector<std::string>& slopes, const std::string& name,
@@ -66,7 +73,7 @@ FrameOptions columns_of(const std::vector<RegressionTerm>& terms, bool drop_miss
     FrameOptions options;
     for (const RegressionTerm& term : terms) {
         options.columns.push_back(term.column);
-        if (term.is_factor()) options.text.push_back(term.column);
+        (term.is_factor() ? options.text : options.numbers).push_back(term.column);
     }
     options.missing = drop_missing ? Missing::drop : Missing::refuse;
     return options;
@@ -76,6 +83,7 @@ std::string checksum_of(const RegressionDesign& design) {
     Checksum checksum;
     checksum.add(design.y);
     checksum.add(design.columns);
+    checksum.add(design.weights);
     return checksum.text();
 }
 
@@ -214,17 +222,35 @@ Document RegressionRecord::page(const FitFile&) const {
     json["response"] = response;
     json["intercept"] = coefficients.intercept;
     json["slopes"] = design_names(terms);
+    Document list = Document::list();
+    for (const RegressionTerm& term : terms) {
+        list.push_back(Document{{"column", term.column}, {"levels", term.levels}});
+    }
+    json["terms"] = std::move(list);
     json["centre"] = coefficients.centre;
     return json;
 }
 
-// Row by row: the mean of the response, the sd of that mean, and that of a new response.
-void RegressionRecord::predict(const FitFile&, const Dataset& rows, bool drop_missing, TableSink& sink) const {
-    const DataFrame frame = rows.frame(columns_of(terms, drop_missing));
+// Row by row: the mean of the response, the sd of that mean, and that of a new response; where it is asked for, the
+// interval of a new response.
+void RegressionRecord::predict(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
+                               TableSink& sink) const {
+    std::optional<PredictiveInterval> interval;
+    if (options.level) interval.emplace(noise_of(fit.posterior), *options.level);
+    const DataFrame frame = rows.with_na(fit.data.na).frame(columns_of(terms, options.drop_missing));
     const RegressionPrediction prediction = lrvb::predict(coefficients, design_matrix(frame, terms));
-    sink.header({"mean", "mean_sd", "sd"});
+    std::vector<std::string> names{"mean", "mean_sd", "sd"};
+    if (interval) names.insert(names.end(), {"lower", "upper"});
+    sink.header(names);
     for (Index i = 0; i < frame.rows; ++i) {
-        sink.row(frame.file_row(i), Vector{{prediction.mean[i], prediction.mean_sd[i], prediction.sd[i]}});
+        const double mean = prediction.mean[i];
+        const double mean_sd = prediction.mean_sd[i];
+        if (interval) {
+            const double half = interval->half_width(mean_sd);
+            sink.row(frame.file_row(i), Vector{{mean, mean_sd, prediction.sd[i], mean - half, mean + half}});
+        } else {
+            sink.row(frame.file_row(i), Vector{{mean, mean_sd, prediction.sd[i]}});
+        }
     }
 }
 

@@ -33,7 +33,9 @@ class RegressionRecord final : public ModelRecord {
     std::vector<VariableMeaning> meanings(const FitFile& fit) const override;
     void require_agreement(const FitFile& fit, const Fields& file) const override;
     Document page(const FitFile& fit) const override;
-    void predict(const FitFile& fit, const Dataset& rows, bool drop_missing, TableSink& sink) const override;
+    void predict(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
+                 TableSink& sink) const override;
+    bool predicts_intervals() const override { return true; }
     std::shared_ptr<const ModelRecord> corrected(const CorrectionDraws& draws) const override;
     std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const override;
 };
@@ -43,10 +45,11 @@ class RegressionRecord final : public ModelRecord {
 void set_prior_number(RegressionPrior& prior, const std::vector<std::string>& slopes, const std::string& name,
                       double value);
 
-/// How the columns of a regression's terms are read again: factors as text, whatever they look like.
+/// How the columns of a regression's terms are read again: factors as text and the others as numbers, whatever they
+/// look like and however they are quoted.
 FrameOptions columns_of(const std::vector<RegressionTerm>& terms, bool drop_missing);
 
-/// Of the response and the columns of a design.
+/// Of the response, the columns and the weights of a design.
 std::string checksum_of(const RegressionDesign& design);
 
 }  // namespace lrvb::detail

@@ -1,5 +1,6 @@
 import {COLOURS, colourOf} from './colours.js';
 import {fixed} from './numbers.js';
+import {panelsOf} from './pages.js';
 import {groupsOf, noChange} from './posterior.js';
 import {TRUSTED_SHIFT} from './trust.js';
 
@@ -34,6 +35,21 @@ export class AnyKind {
 
   get dataTitle() {
     return this.histograms.length > 0 || this.posterior.rows?.inputs.length > 0 ? 'The data' : 'The rows';
+  }
+
+  /** The variables as the estimates show them: {title, variables, aboutZero}, each panel with one axis unless its variables lie about zero. */
+  panels() {
+    return panelsOf(this.contents.variables);
+  }
+
+  /** Can data be drawn from the model, to see whether it fits? */
+  get drawsRows() {
+    return false;
+  }
+
+  /** What is known of a row besides what moves: {name, text} pairs. */
+  rowFacts() {
+    return [];
   }
 
   get histograms() {
@@ -105,7 +121,7 @@ export class AnyKind {
         : [0];
     const step = Math.max(...steps);
     if (step > TRUSTED_STEP)
-      return `has its ${inputs[steps.indexOf(step)]} moved by ${inPercent(step)} of how far all rows reach, more than ${inPercent(TRUSTED_STEP)}`;
+      return `has its ${inputs[steps.indexOf(step)]} moved by ${inPercent(step)} of the range of all rows, more than ${inPercent(TRUSTED_STEP)}`;
     const trusted = step > 0 ? TRUSTED_MOVE : TRUSTED_ROW;
     const shifts = posterior.shifts({...noChange(), rows: new Map([[n, row]])});
     const effect = this.largest((v) => Math.abs(shifts[v]) / posterior.sd(v));
@@ -119,7 +135,7 @@ export class AnyKind {
       Math.max(...inputs.map((_, i) => (Math.abs(posterior.leverageOf(n, v, i)) * GRIP * reach[i]) / posterior.sd(v))),
     );
     return grip.size > TRUSTED_SHIFT
-      ? `has a grip on ${grip.name}, which a step of ${inPercent(GRIP)} of how far all rows reach would move by ${fixed(grip.size, 2)} posterior sds`
+      ? `has high leverage on ${grip.name}, which a step of ${inPercent(GRIP)} of the range of all rows would move by ${fixed(grip.size, 2)} posterior sds`
       : null;
   }
 

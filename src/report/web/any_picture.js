@@ -1,4 +1,5 @@
 import {choice, element, legend} from './dom.js';
+import {cells, cellsOfPair} from './cells.js';
 import {IN_STRIP, bars, barsOf, endsOf} from './histogram.js';
 import {Plot, across, dataSets, domainSignal, extent, linear, up} from './plot.js';
 import {RowMarks} from './row_marks.js';
@@ -24,7 +25,8 @@ export class AnyPicture {
     this.columns = columnsOf(kind);
     this.movable = movable && posterior.rows !== null;
     [this.x, this.y] = this.first();
-    this.marks = posterior.rows ? new RowMarks(posterior, {onSelect, onDrag}) : null;
+    this.marks = posterior.rows ? new RowMarks(kind, {onSelect, onDrag}) : null;
+    this.pairs = posterior.rows?.all === false ? (kind.contents.picture?.pairs ?? null) : null;
     this.captions = {histogram: element('span'), scatter: element('span')};
     this.histogram = this.columns.some(({histogram}) => histogram) ? this.histogramPlot(prefix) : null;
     this.scatter = posterior.rows ? this.scatterPlot(prefix) : null;
@@ -146,10 +148,10 @@ export class AnyPicture {
       spec: {
         height: 340,
         signals: [domainSignal('x'), domainSignal('y'), {name: 'across', value: ''}, {name: 'up', value: ''}],
-        data: dataSets('rows'),
+        data: dataSets('cells', 'rows'),
         scales: [linear('x', 'width'), linear('y', 'height')],
         axes: [across({signal: 'across'}, {grid: true}), up({signal: 'up'})],
-        marks: [RowMarks.spec({y: {scale: 'y', field: 'y'}, cursor: this.movable ? this.cursor : null})],
+        marks: [cells('cells'), RowMarks.spec({y: {scale: 'y', field: 'y'}, cursor: this.movable ? this.cursor : null})],
       },
     });
     if (this.movable) this.marks.attach(plot, (n, at) => this.inputsAt(at));
@@ -161,7 +163,8 @@ export class AnyPicture {
     this.captions.scatter.textContent = this.scatterCaption();
     // The axes stand still while a row is dragged.
     const along = (axis) => extent(posterior.rows.row.map((_, n) => this.place(axis, n, (i) => posterior.value(n, i))));
-    this.scatter.show(this.rowsIfChanged(), {
+    const binned = this.binned();
+    this.scatter.show({cells: binned, ...(binned.length > 0 && !this.movable ? {rows: []} : this.rowsIfChanged())}, {
       xDomain: along(this.x),
       yDomain: along(this.y),
       across: this.titleOf(this.x),
@@ -174,6 +177,15 @@ export class AnyPicture {
     const by = this.x === ROW ? 'in order' : `by ${this.titleOf(this.x)}`;
     if (this.y === DISTANCE) return `What dropping each of the rows does, ${by}${after}`;
     return `The rows, ${by}${this.x === ROW ? ', by' : ' and'} ${this.titleOf(this.y)}${after}`;
+  }
+
+  /** The counts of all rows by these two columns, where not all of them are here; nothing where there are none. */
+  binned() {
+    const [p, q] = [this.x, this.y].map((axis) => this.columns[axis]?.bin ?? -1);
+    const binned = p >= 0 && q >= 0 ? cellsOfPair(this.pairs, p, q) : [];
+    if (binned.length > 0) this.drawnRows = null;
+    if (!this.movable) this.note.textContent = binned.length > 0 ? '' : this.posterior.note;
+    return binned;
   }
 
   // --- both -----------------------------------------------------------------------------------------------------
@@ -217,7 +229,10 @@ export class AnyPicture {
 /** The columns that can be drawn: what rows have as values, and what there are histograms of. */
 function columnsOf({histograms, posterior}) {
   const inputs = posterior.rows?.inputs ?? [];
-  const columns = inputs.map((name, input) => ({name, input, histogram: histograms.find((one) => one.name === name) ?? null}));
+  const columns = inputs.map((name, input) => {
+    const bin = histograms.findIndex((one) => one.name === name);
+    return {name, input, bin, histogram: histograms[bin] ?? null};
+  });
   const others = histograms.filter(({name}) => !inputs.includes(name));
   return [...columns, ...others.map((histogram) => ({name: histogram.name, input: -1, histogram}))];
 }

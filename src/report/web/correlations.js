@@ -1,8 +1,8 @@
-import {choice, copyButtons, element, legend} from './dom.js';
-import {exact, fixed} from './numbers.js';
+import {choice, element, legend} from './dom.js';
+import {fixed} from './numbers.js';
 import {Plot, dataSets, mark} from './plot.js';
 import {groupsOf} from './posterior.js';
-import {csvText} from './table.js';
+import {tableButtons} from './table.js';
 
 const AT_ONCE = 32;
 const WITH_NUMBERS = 10; // variables whose cells still have room for a number
@@ -11,6 +11,7 @@ const WITH_NUMBERS = 10; // variables whose cells still have room for a number
 export function correlations(posterior, kind) {
   const groups = pieces(posterior, kind);
   const plot = heatMap();
+  const columns = [];
   let shown = [];
   const show = (group) => {
     const chosen = group.variables;
@@ -30,7 +31,17 @@ export function correlations(posterior, kind) {
       }),
     );
     plot.show({cells}, {names});
-    shown = [['variable', ...names], ...chosen.map((a, i) => [names[i], ...chosen.map((b) => exact(posterior.correlation(a, b)))])];
+    const nameOf = (v) => posterior.variables[v].name;
+    shown = chosen;
+    columns.splice(0, Infinity, {id: 'variable', label: 'variable', value: nameOf, text: nameOf});
+    chosen.forEach((b, j) =>
+      columns.push({
+        id: names[j],
+        label: names[j],
+        value: (a) => posterior.correlation(a, b),
+        text: (a) => fixed(posterior.correlation(a, b), 2),
+      }),
+    );
   };
   show(groups[0]);
   const left = posterior.variables.filter(({sd}) => sd > 0).length - posterior.correlated.length;
@@ -44,7 +55,7 @@ export function correlations(posterior, kind) {
         choice('Show', options, 0, (g) => show(groups[Number(g)])),
       ),
     plot.figure,
-    copyButtons({CSV: () => csvText(shown)}),
+    tableButtons(columns, () => shown),
     left > 0 && element('p', {class: 'note'}, `The correlations of ${left} more were left out for size: lrvb covariance has them.`),
   ];
 }
@@ -52,7 +63,7 @@ export function correlations(posterior, kind) {
 function heatMap() {
   const scale = (name, range) => ({name, type: 'band', range, domain: {signal: 'names'}, padding: 0});
   const axis = (orient, name, more) => ({orient, scale: name, domain: false, ticks: false, labelColor: 'var(--ink)', ...more});
-  return new Plot({
+  const plot = new Plot({
     id: 'heat-map',
     caption: 'Posterior correlations',
     description: 'Heat map of the posterior correlations of the parameters; the button below copies them as a table',
@@ -65,7 +76,9 @@ function heatMap() {
     spec: {
       signals: [
         {name: 'names', value: []},
-        {name: 'height', value: 300, update: 'max(180, min(width, length(names) * 44, 620))'},
+        // Not the width of the cells: that hangs on the labels, and a height that hangs on it never settles where these are long.
+        {name: 'room', value: 640},
+        {name: 'height', value: 300, update: 'max(180, min(0.7 * room, length(names) * 44, 620))'},
       ],
       data: dataSets('cells'),
       scales: [scale('x', 'width'), scale('y', 'height')],
@@ -101,6 +114,8 @@ function heatMap() {
       ],
     },
   });
+  new ResizeObserver(([entry]) => plot.view.signal('room', Math.floor(entry.contentRect.width)).runAsync()).observe(plot.frame);
+  return plot;
 }
 
 /** All of them where there is room; otherwise each group, locations first, and the kind's own blocks, in pieces that fit. */

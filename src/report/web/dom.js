@@ -37,6 +37,34 @@ export function legend(entries) {
   );
 }
 
+/** What only some want to know, behind a line that says what it is. */
+export function folded(summary, ...children) {
+  return element('details', {}, element('summary', {}, summary), children);
+}
+
+/** A command to copy. */
+export function command(text) {
+  const said = element('span', {role: 'status', class: 'said'});
+  const click = async () => {
+    await copy(text);
+    said.textContent = 'Copied.';
+  };
+  return element(
+    'div',
+    {class: 'command'},
+    element('code', {dir: 'ltr'}, text),
+    element('button', {type: 'button', class: 'small', 'data-copy': 'command', 'aria-label': 'Copy the command', click}, 'Copy'),
+    said,
+  );
+}
+
+/** A box to tick. */
+export function tick(label, checked, onChange) {
+  const box = element('input', {type: 'checkbox', change: () => onChange(box.checked)});
+  box.checked = checked;
+  return element('label', {class: 'tick'}, box, label);
+}
+
 /** The line that follows the pointer. */
 let tip = null;
 

@@ -16,9 +16,10 @@ export const endsOf = ({start, step, counts}) => [start, start + step * counts.l
 
 /** Their marks, as high as a field says. */
 export function bars(data, field) {
+  const width = "scale('x', datum.to) - scale('x', datum.from)";
   return mark('rect', data, {
-    x: {scale: 'x', field: 'from', offset: 0.5},
-    x2: {scale: 'x', field: 'to', offset: -0.5},
+    x: {scale: 'x', field: 'from'},
+    width: {signal: `max(1, ${width} > 3 ? ${width} - 1 : ${width})`}, // fine ones without gaps, and never too thin to be seen
     y: {scale: 'y', field},
     y2: {scale: 'y', value: 0},
     fill: {value: 'var(--bar)'},

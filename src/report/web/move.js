@@ -4,9 +4,26 @@ import {fixed, located, plural, rounded} from './numbers.js';
 import {noChange} from './posterior.js';
 import {RowPanel} from './row_panel.js';
 import {PriorSlider} from './slider.js';
+import {framed, tableButtons} from './table.js';
 import {TRUSTED_SHIFT, doubts} from './trust.js';
 
 const FOLDED = 12; // sliders of one group, beyond which they are folded away
+
+/** What is shift in posterior sds; nothing of what is held. */
+const inSds = ({variable, moved}) => (variable.sd > 0 ? (moved - variable.mean) / variable.sd : 0);
+
+// Of the table, for an item with a variable and where its mean moves to.
+const COLUMNS = [
+  {id: 'variable', label: 'variable', value: ({variable}) => variable.name, text: ({variable}) => variable.name},
+  {id: 'mean', label: 'mean', value: ({variable}) => variable.mean, text: ({variable}) => rounded(variable.mean, variable.sd)},
+  {id: 'moved', label: 'moves to', value: ({moved}) => moved, text: ({variable, moved}) => rounded(moved, variable.sd)},
+  {
+    id: 'shift',
+    label: 'shift in sds',
+    value: inSds,
+    text: (item) => (item.variable.sd > 0 ? fixed(inSds(item), 3) : 'fixed'),
+  },
+];
 
 /**
  * The linear response, live: sliders for the prior and rows that are dragged, dropped or counted twice move the means
@@ -28,7 +45,7 @@ export class MoveIt {
     });
     this.sliders = posterior.priors.map((prior, h) => new PriorSlider(prior, (value) => this.setPrior(h, value)));
     this.panel = posterior.rows
-      ? new RowPanel(posterior, {
+      ? new RowPanel(kind, {
           onSelect: (n) => this.select(n),
           onTimes: (times) => this.editRow(this.selected, (row) => ({...row, times})),
           onValue: (i, text) => this.typeValue(i, text),
@@ -69,9 +86,7 @@ export class MoveIt {
             element('button', {type: 'button', id: 'reset', click: () => this.reset()}, 'Undo all'),
             this.changes,
           ),
-          element(
-            'div',
-            {class: 'scroll tall', tabindex: '0', role: 'region', 'aria-label': 'Table of the moved means'},
+          framed(
             element(
               'table',
               {id: 'moved-table'},
@@ -81,12 +96,15 @@ export class MoveIt {
                 element(
                   'tr',
                   {},
-                  ['variable', 'mean', 'moves to', 'shift in sds', ''].map((head) => element('th', {scope: 'col'}, head)),
+                  [...COLUMNS.map(({label}) => label), ''].map((head) => element('th', {scope: 'col'}, head)),
                 ),
               ),
               this.body,
             ),
+            'Table of the moved means',
+            {tall: true},
           ),
+          tableButtons(COLUMNS, () => this.rows.map(({variable}, v) => ({variable, moved: this.moved[v]}))),
         ),
       ),
     );
@@ -117,14 +135,14 @@ export class MoveIt {
   }
 
   tableRow(variable, v) {
-    const to = element('td', {'data-column': 'moved'});
-    const shift = element('td', {'data-column': 'shift'});
+    const to = element('td', {'data-column': 'moved', 'data-label': 'moves to'});
+    const shift = element('td', {'data-column': 'shift', 'data-label': 'shift in sds'});
     const bar = element('span', {class: 'shift-bar', 'aria-hidden': 'true'});
     const row = element(
       'tr',
       {'data-variable': variable.name},
       element('th', {scope: 'row'}, variable.name),
-      element('td', {}, rounded(variable.mean, variable.sd)),
+      element('td', {'data-label': 'mean'}, rounded(variable.mean, variable.sd)),
       to,
       shift,
       element('td', {class: 'shift-cell'}, bar),
@@ -233,10 +251,10 @@ export class MoveIt {
       });
     });
     const rows = [...this.change.rows].map(([n, row]) => {
-      const number = this.posterior.rows.row[n];
+      const own = this.posterior.rowName(n);
       const moves = row.values.some((value, i) => value !== this.posterior.value(n, i));
       const what = row.times === 0 ? 'dropped' : [row.times === 2 && 'counted twice', moves && 'moved'].filter(Boolean).join(', ');
-      return chip(`row ${number} ${what}`, `Put row ${number} back`, () => this.putBack(n));
+      return chip(`${own} ${what}`, `Put ${own} back`, () => this.putBack(n));
     });
     this.changes.replaceChildren(...priors, ...rows);
     this.element.classList.toggle('is-still', priors.length + rows.length === 0);

@@ -2,6 +2,9 @@
 // are, something that is not to be read.
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
+/** A text that is cut where it is long. */
+export const shortened = (text, most = 60) => (text.length > most ? `${text.slice(0, most - 1)}\u2026` : text);
+
 /** Contents with such characters replaced, in every text. */
 export function harmless(value) {
   if (typeof value === 'string') return value.replace(UNSEEN, '\ufffd');

@@ -1,5 +1,6 @@
 import {element} from './dom.js';
 import {fixed, rounded} from './numbers.js';
+import {tableOf} from './table.js';
 
 /** "50 %", or "less than 1 %". */
 export const shareText = (share) => (share < 0.01 ? 'less than 1\u00a0%' : `${fixed(100 * share, 0)}\u00a0%`);
@@ -20,13 +21,26 @@ export function optimaHeadline(others) {
 /** This optimum beside the others: bounds, shares and means. */
 export function optimaTable({other_optima: others, outcome, variables}) {
   const there = others.map((other) => new Map(other.variables.map((value) => [value.name, value])));
-  const row = (head, cells, attributes = {}) =>
-    element(
-      'tr',
-      attributes,
-      element('th', {scope: 'row'}, head),
-      cells.map((cell) => element('td', {}, cell)),
-    );
+  const line = (name, values, text) => ({name, values, text});
+  const items = [
+    line('bound', [outcome.bound, ...others.map(({bound}) => bound)], (bound) => fixed(bound, 4)),
+    line('share', [1 - sharedBy(others), ...others.map(({share}) => share)], shareText),
+    ...variables
+      .filter(({name}) => there.some((values) => values.has(name)))
+      .map(({name, mean, sd}) => {
+        const own = [{mean, sd}, ...there.map((values) => values.get(name))];
+        return line(name, own, (value) => (value ? rounded(value.mean, value.sd) : ''));
+      }),
+  ];
+  const columns = [
+    {id: 'optimum', label: 'optimum', value: ({name}) => name, text: ({name}) => name},
+    ...['this one', ...others.map((_, i) => String(i + 2))].map((label, i) => ({
+      id: label,
+      label,
+      value: ({values}) => (typeof values[i] === 'object' ? (values[i]?.mean ?? null) : values[i]),
+      text: ({values, text}) => text(values[i]),
+    })),
+  ];
   return element(
     'div',
     {},
@@ -35,37 +49,12 @@ export function optimaTable({other_optima: others, outcome, variables}) {
       {class: 'note'},
       'All other numbers of this page are those of this optimum alone. The shares are those that the bounds give: report both, or give a prior that decides between them.',
     ),
-    element(
-      'div',
-      {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Table of the optima'},
-      element(
-        'table',
-        {id: 'optima-table'},
-        element(
-          'thead',
-          {},
-          element(
-            'tr',
-            {},
-            ['optimum', 'this one', ...others.map((_, i) => String(i + 2))].map((head) => element('th', {scope: 'col'}, head)),
-          ),
-        ),
-        element(
-          'tbody',
-          {},
-          row('bound', [outcome.bound, ...others.map(({bound}) => bound)].map((bound) => fixed(bound, 4))),
-          row('share', [1 - sharedBy(others), ...others.map(({share}) => share)].map(shareText)),
-          variables
-            .filter(({name}) => there.some((values) => values.has(name)))
-            .map(({name, mean, sd}) =>
-              row(
-                name,
-                [{mean, sd}, ...there.map((values) => values.get(name))].map((value) => (value ? rounded(value.mean, value.sd) : '')),
-                {'data-variable': name},
-              ),
-            ),
-        ),
-      ),
-    ),
+    tableOf({
+      id: 'optima-table',
+      label: 'Table of the optima',
+      columns,
+      items,
+      attributes: ({name}) => ({'data-variable': name}),
+    }),
   );
 }

@@ -7,6 +7,7 @@ import {View} from 'vega-view';
 import * as viewTransforms from 'vega-view-transforms';
 
 import {element, showTip} from './dom.js';
+import {saveButtons} from './save.js';
 
 Object.assign(transforms, dataTransforms, viewTransforms, encoding);
 
@@ -34,13 +35,15 @@ const CONFIG = {
 };
 
 /**
- * A plot in a figure with a caption, as wide as the page lets it be. `spec` is a Vega specification without width; its
- * data sets are filled by `set`.
+ * A plot in a figure with a caption, as wide as the page lets it be, that can be saved. `spec` is a Vega specification without width; its
+ * data sets are filled by `show`. A signal `frame` of it is how wide the figure is, axes included.
  */
 export class Plot {
   constructor({id, caption, description, spec, extra = []}) {
     this.frame = element('div', {class: 'plot'});
-    this.figure = element('figure', {id}, element('figcaption', {}, caption), this.frame, extra);
+    const head = element('figcaption', {}, caption);
+    this.figure = element('figure', {id}, head, this.frame, extra);
+    head.after(saveButtons(this.figure, () => head.textContent));
     const whole = {
       $schema: 'https://vega.github.io/schema/vega/v5.json',
       description,
@@ -60,7 +63,9 @@ export class Plot {
     this.frame.addEventListener('pointerleave', (event) => showTip(event, null));
     new ResizeObserver(([entry]) => {
       const width = Math.floor(entry.contentRect.width);
-      if (width > 0 && width !== this.view.width()) this.view.width(width).runAsync();
+      if (width === 0 || width === this.view.width()) return;
+      if (spec.signals?.some(({name}) => name === 'frame')) this.view.signal('frame', width);
+      this.view.width(width).runAsync();
     }).observe(this.frame);
   }
 

@@ -1,4 +1,6 @@
+import {shortened} from './names.js';
 import {decode, grouped, plural} from './numbers.js';
+import {groupsBy} from './pages.js';
 
 /**
  * The posterior of the report, and how it moves.
@@ -66,6 +68,26 @@ export class Posterior {
     return this.values[n * this.rows.inputs.length + i];
   }
 
+  /** "row 84", or with a label "row 84 (Merc 240D)". */
+  rowName(n) {
+    const label = this.label(n);
+    return `row ${this.rows.row[n]}${label ? ` (${label})` : ''}`;
+  }
+
+  /** Empty where rows have none. */
+  label(n) {
+    return shortened(this.rows.label?.[n] ?? '');
+  }
+
+  /** Is it one of those that are here since they are influential, and not by an even choice? */
+  isChosen(n) {
+    if (!this.rows || this.rows.all) return false;
+    this.chosen ??= new Set(
+      [...this.rows.row.keys()].sort((a, b) => this.rows.distance[b] - this.rows.distance[a]).slice(0, this.rows.most_influential ?? 0),
+    );
+    return this.chosen.has(n);
+  }
+
   weight(n) {
     return this.rows.weights ? this.rows.weights[n] : 1;
   }
@@ -120,13 +142,7 @@ export class Posterior {
 
 /** Variables by the group they are of, in the order of the groups' first ones: pairs of a group and its positions. */
 export function groupsOf(variables, chosen = variables.map((_, v) => v)) {
-  const groups = new Map();
-  for (const v of chosen) {
-    const {group} = variables[v];
-    if (!groups.has(group)) groups.set(group, []);
-    groups.get(group).push(v);
-  }
-  return [...groups];
+  return groupsBy(chosen, (v) => variables[v].group);
 }
 
 /** Nothing changed: the numbers of the prior by position, and the rows with how often they count and where they lie. */

@@ -1,10 +1,15 @@
 import {located, spreadOf} from './numbers.js';
 import {mark} from './plot.js';
 
+const FACTS = 8; // of a row, in a tip
+
 /** The rows that can be moved, as marks of a plot that are clicked and dragged. */
 export class RowMarks {
-  constructor(posterior, {onSelect, onDrag}) {
+  constructor(kind, {onSelect, onDrag, colourOfRow = () => 'var(--muted)'}) {
+    const {posterior} = kind;
+    this.kind = kind;
     this.posterior = posterior;
+    this.colourOfRow = colourOfRow;
     this.onSelect = onSelect;
     this.onDrag = onDrag;
     const {row, inputs} = posterior.rows ?? {row: [], inputs: []};
@@ -30,12 +35,13 @@ export class RowMarks {
   /** Tuples for the plot, where each row now lies: inputs p across and, if given, q up. The chosen one is on top. */
   tuples(change, selected, p, q = p, place = null) {
     const {rows} = this.posterior;
-    const tuples = rows.row.map((row, n) => {
+    const tuples = rows.row.map((_, n) => {
       const changed = change?.rows.get(n);
       const input = (i) => changed?.values[i] ?? this.posterior.value(n, i);
       const [x, y] = place ? place(n, input) : [input(p), input(q)];
       const dropped = changed?.times === 0;
-      const inputs = rows.inputs.length > 0 ? [rows.inputs.map((_, i) => located(input(i), this.spreads[i], 5)).join(', ')] : [];
+      const inputs = rows.inputs.map((own, i) => `${rows.inputs.length > 1 ? `${own} ` : ''}${located(input(i), this.spreads[i], 5)}`);
+      const facts = [...inputs, ...this.kind.rowFacts(n).map(({name, text}) => `${name} ${text}`)].slice(0, FACTS);
       const special = n === selected || changed !== undefined;
       return {
         n,
@@ -44,11 +50,11 @@ export class RowMarks {
         jitter: ((n + 1) * 0.6180339887498949) % 1,
         shape: dropped ? 'M-1,-1L1,1M-1,1L1,-1' : 'circle',
         size: (special ? 110 : 34) * (changed?.times === 2 ? 2 : 1),
-        fill: special ? 'var(--accent)' : 'var(--muted)',
-        opacity: special ? 0.95 : 0.5,
+        fill: special ? 'var(--accent)' : this.colourOfRow(n),
+        opacity: special ? 0.95 : 0.55,
         stroke: dropped ? 'var(--accent)' : n === selected ? 'var(--ink)' : 'transparent',
         line: dropped ? 2.5 : 1.5,
-        tip: `${[`row ${row}`, ...inputs].join(': ')}${dropped ? ' (dropped)' : ''}`,
+        tip: `${[this.posterior.rowName(n), ...(facts.length > 0 ? [facts.join(', ')] : [])].join(': ')}${dropped ? ', dropped' : ''}`,
       };
     });
     return tuples.sort((a, b) => Number(a.n === selected) - Number(b.n === selected));

@@ -9,7 +9,9 @@ const TIMES = [
 
 /** The controls of one row: which it is, how often it counts, and where it lies, if that can be changed. */
 export class RowPanel {
-  constructor(posterior, {onSelect, onTimes, onValue, onPutBack}) {
+  constructor(kind, {onSelect, onTimes, onValue, onPutBack}) {
+    const {posterior} = kind;
+    this.kind = kind;
     this.posterior = posterior;
     this.onSelect = onSelect;
     const {rows} = posterior;
@@ -37,7 +39,7 @@ export class RowPanel {
       'div',
       {class: 'row-controls', hidden: true},
       element('div', {class: 'radios', role: 'radiogroup', 'aria-label': 'How often the row counts'}, this.times),
-      !posterior.rowsMove && this.told,
+      this.told,
       element(
         'div',
         {class: 'choices'},
@@ -92,8 +94,12 @@ export class RowPanel {
       field.disabled = times === 0;
       if (document.activeElement !== field) field.value = this.shown(changed?.values[i] ?? this.posterior.value(n, i), i);
     });
-    const {inputs} = this.posterior.rows;
-    this.told.textContent = inputs.map((name, i) => `${name} ${this.shown(this.posterior.value(n, i), i)}`).join(', ');
+    const {rows, rowsMove} = this.posterior;
+    const inputs = rowsMove ? [] : rows.inputs.map((name, i) => `${name} ${this.shown(this.posterior.value(n, i), i)}`);
+    const facts = this.kind.rowFacts(n).map(({name, text}) => `${name} ${text}`);
+    const label = this.posterior.label(n);
+    this.told.textContent = [...(label ? [label] : []), ...inputs, ...facts].join(', ');
+    this.told.hidden = this.told.textContent === '';
     this.back.disabled = changed === undefined;
   }
 }

@@ -1,61 +1,95 @@
 import {copyButtons, element} from './dom.js';
+import {asCsv, asLatex, asMarkdown} from './formats.js';
 import {exact, fixed, rounded} from './numbers.js';
 
-/** The variables as a table that can be sorted and copied. */
-export function parameterTable(contents) {
-  const columns = columnsOf(contents);
-  const rows = contents.variables.map((variable, place) => ({variable, place}));
+/**
+ * A table in a frame of its own. Where its columns do not fit side by side, each row becomes a block with the columns' names in
+ * it: nothing is ever hidden beyond an edge.
+ */
+export function framed(table, label, {tall = false} = {}) {
+  const frame = element('div', {class: `scroll${tall ? ' tall' : ''}`, tabindex: '0', role: 'region', 'aria-label': label}, table);
+  let width = 0;
+  const fit = () => {
+    table.classList.remove('stacked');
+    table.classList.toggle('stacked', frame.scrollWidth > frame.clientWidth);
+  };
+  new ResizeObserver(([entry]) => {
+    if (entry.contentRect.width === width) return; // it grew or shrank by being stacked
+    width = entry.contentRect.width;
+    requestAnimationFrame(fit);
+  }).observe(frame);
+  return frame;
+}
+
+/** Buttons that copy a table: its columns, and its items as they are now. */
+export function tableButtons(columns, items) {
+  return copyButtons({
+    CSV: () => asCsv(columns, items()),
+    Markdown: () => asMarkdown(columns, items()),
+    LaTeX: () => asLatex(columns, items()),
+  });
+}
+
+/**
+ * A table of items that can be copied, and sorted if it is to be. Of a column, `value` sorts and is what CSV copies, `text` is for
+ * people, and `cell` what stands in the page where that is more than text; `copied` false is for the page alone.
+ */
+export function tableOf({id, label, columns, items, attributes = () => ({}), sortable = false}) {
+  const rows = items.map((item, place) => ({item, place}));
   let sorted = {column: -1, down: false};
+  let order = rows;
   const body = element('tbody');
   const fill = () => {
-    const order = [...rows];
+    order = [...rows];
     if (sorted.column >= 0) {
       const {value} = columns[sorted.column];
       const sign = sorted.down ? -1 : 1;
-      order.sort((a, b) => sign * compare(value(a.variable), value(b.variable)) || a.place - b.place);
+      order.sort((a, b) => sign * compare(value(a.item), value(b.item)) || a.place - b.place);
     }
-    body.replaceChildren(
-      ...order.map(({variable}) =>
-        element(
-          'tr',
-          {'data-variable': variable.name},
-          columns.map(({text, value, id}, c) => {
-            const attributes = {
-              'data-column': id,
-              'data-value': typeof value(variable) === 'number' ? exact(value(variable)) : null,
-            };
-            if (c === 0) return element('th', {scope: 'row', ...attributes}, text(variable));
-            if (id === 'verdict') attributes.class = variable.verdict === 'ok' ? 'is-ok' : 'is-off';
-            return element('td', attributes, text(variable));
-          }),
-        ),
-      ),
-    );
+    body.replaceChildren(...order.map(({item}) => element('tr', attributes(item), columns.map((column, c) => cellOf(column, c, item)))));
   };
-  const heads = columns.map(({label, title}, c) =>
-    element(
-      'th',
-      {scope: 'col', 'aria-sort': 'none', title},
-      element('button', {type: 'button', class: 'sort', click: () => sort(c)}, label),
-    ),
-  );
   const sort = (c) => {
-    sorted = {column: c, down: sorted.column === c ? !sorted.down : columns[c].downFirst};
+    sorted = {column: c, down: sorted.column === c ? !sorted.down : Boolean(columns[c].downFirst)};
     heads.forEach((head, i) => head.setAttribute('aria-sort', i !== c ? 'none' : sorted.down ? 'descending' : 'ascending'));
     fill();
   };
+  const heads = columns.map(({label: text, title}, c) =>
+    element(
+      'th',
+      {scope: 'col', 'aria-sort': sortable ? 'none' : null, title},
+      sortable ? element('button', {type: 'button', class: 'sort', click: () => sort(c)}, text) : text,
+    ),
+  );
   fill();
+  const table = element('table', {id}, element('thead', {}, element('tr', {}, heads)), body);
+  return element('div', {}, tableButtons(columns, () => order.map(({item}) => item)), framed(table, label));
+}
 
-  const inOrder = () => [...body.children].map((row) => contents.variables.find(({name}) => name === row.dataset.variable));
+function cellOf({id, label, value, text, cell, classOf}, c, item) {
+  const own = value?.(item);
+  const attributes = {
+    'data-column': id,
+    'data-label': label,
+    'data-value': typeof own === 'number' ? exact(own) : null,
+    class: classOf?.(item),
+  };
+  const inside = cell ? cell(item) : text(item);
+  return c === 0 ? element('th', {scope: 'row', ...attributes}, inside) : element('td', attributes, inside);
+}
+
+/** The variables. */
+export function parameterTable(contents) {
   return element(
     'div',
     {},
-    copyButtons({CSV: () => asCsv(columns, inOrder()), Markdown: () => asMarkdown(columns, inOrder())}),
-    element(
-      'div',
-      {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Table of the parameters'},
-      element('table', {id: 'parameter-table'}, element('thead', {}, element('tr', {}, heads)), body),
-    ),
+    tableOf({
+      id: 'parameter-table',
+      label: 'Table of the parameters',
+      columns: columnsOf(contents),
+      items: contents.variables,
+      attributes: ({name}) => ({'data-variable': name}),
+      sortable: true,
+    }),
     contents.variables_left_out > 0 &&
       element(
         'p',
@@ -65,8 +99,10 @@ export function parameterTable(contents) {
   );
 }
 
-/** `value` sorts and is what CSV copies; `text` is for people. */
+const ROBUST = 'What the sd would be if the model were wrong but the rows independent';
+
 function columnsOf({variables, level, response}) {
+  const isRobust = variables.some(({sd_robust: sd}) => typeof sd === 'number');
   const tail = (100 * (1 - level)) / 2;
   const quantile = (share) => `q${Number(share.toFixed(4))}`;
   const number = (id, label, title, value, text = (v) => rounded(value(v), v.sd ?? v.mean_field_sd)) => ({
@@ -84,6 +120,7 @@ function columnsOf({variables, level, response}) {
   if (response) {
     columns.push(
       number('sd', 'sd', 'Posterior sd', (v) => v.sd),
+      ...(isRobust ? [number('sd_robust', 'robust sd', ROBUST, (v) => v.sd_robust ?? null)] : []),
       number('lower', quantile(tail), 'Lower end of the interval', (v) => v.lower),
       number('upper', quantile(100 - tail), 'Upper end of the interval', (v) => v.upper),
     );
@@ -107,6 +144,8 @@ function columnsOf({variables, level, response}) {
         title: 'What the check says',
         value: (v) => v.verdict ?? '',
         text: (v) => v.verdict ?? '',
+        classOf: (v) => (v.verdict === 'ok' ? 'is-ok' : 'is-off'),
+        numeric: false,
         downFirst: false,
       },
     );
@@ -118,28 +157,4 @@ export function compare(a, b) {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   return String(a).localeCompare(String(b), 'en', {numeric: true});
-}
-
-/** Rows of texts as CSV. */
-export function csvText(rows) {
-  const field = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  return rows.map((fields) => `${fields.map(field).join(',')}\n`).join('');
-}
-
-export function asCsv(columns, variables) {
-  const text = (value) => (typeof value === 'string' ? value : exact(value));
-  return csvText([
-    columns.map(({id}) => id),
-    ...variables.map((variable) => columns.map((column) => text(column.value(variable)))),
-  ]);
-}
-
-export function asMarkdown(columns, variables) {
-  const cell = (text) => text.replace(/[\\|<>`*_[\]]/g, '\\$&').replace(/\s+/g, ' ');
-  const line = (cells) => `| ${cells.join(' | ')} |\n`;
-  return (
-    line(columns.map(({label}) => cell(label))) +
-    line(columns.map((_, c) => (c === 0 ? '---' : '---:'))) +
-    variables.map((variable) => line(columns.map(({text}) => cell(text(variable))))).join('')
-  );
 }

@@ -22,7 +22,7 @@ export function doubts(posterior, kind, change) {
   }
   for (const [n, row] of change.rows) {
     const reason = kind.doubt(n, row);
-    if (reason) reasons.push(`row ${posterior.rows.row[n]} ${reason}`);
+    if (reason) reasons.push(`${posterior.rowName(n)} ${reason}`);
   }
   return reasons;
 }

@@ -1,11 +1,15 @@
-import {element} from './dom.js';
-import {fixed, grouped, plural, sentence, significant} from './numbers.js';
+import {command, element, folded} from './dom.js';
+import {shellQuoted} from './formats.js';
+import {fixed, grouped, listed, plural, sentence, significant} from './numbers.js';
 import {optimaHeadline} from './optima.js';
 
-/** The top of the page: what was fitted, to what, did it converge, can it be trusted. */
+/** The top of the page: what was fitted, to what, and in one line whether it can be trusted. What that rests on is folded away. */
 export function heading(contents, kind) {
   const verdict = verdictOf(contents);
-  const warnings = contents.warnings.filter((warning) => warning !== contents.outcome.message); // which is said already
+  const warnings = [
+    ...misfitOf(contents),
+    ...contents.warnings.filter((warning) => warning !== contents.outcome.message).map(sentence), // which is said already
+  ];
   return [
     element(
       'header',
@@ -22,15 +26,40 @@ export function heading(contents, kind) {
         element('span', {class: 'sign', 'aria-hidden': 'true'}, SIGNS[verdict.level]),
         verdict.headline,
       ),
-      verdict.sentences.map((text) => element('p', {}, text)),
-      warnings.length > 0 &&
-        element(
-          'ul',
-          {id: 'warnings'},
-          warnings.map((warning) => element('li', {}, sentence(warning))),
-        ),
+      verdict.command && command(verdict.command),
+      folded(
+        'What this rests on',
+        verdict.sentences.map((text) => element('p', {}, text)),
+      ),
     ),
-  ];
+    warnings.length > 0 &&
+      element(
+        'div',
+        {class: 'card careful', id: 'warnings', role: 'note', 'aria-label': 'Warnings'},
+        listOf(warnings.slice(0, WARNINGS)),
+        warnings.length > WARNINGS &&
+          folded(`${plural(warnings.length - WARNINGS, 'warning')} more`, listOf(warnings.slice(WARNINGS))),
+      ),
+  ].filter(Boolean);
+}
+
+const WARNINGS = 2; // that are not folded away
+
+const listOf = (warnings) =>
+  element(
+    'ul',
+    {},
+    warnings.map((warning) => element('li', {}, warning)),
+  );
+
+/** Whether the posterior is right, the verdict says; whether the model is, a line of its own that leads to the section that shows it. */
+function misfitOf({model_check: found, robust}) {
+  const vary = robust?.warnings ?? [];
+  if (!found) return vary.map(sentence);
+  const unusual = found.statistics.filter((one) => one.unusual).length;
+  const see = element('a', {href: '#model'}, 'See where.');
+  if (!found.fits) return [[`The model does not fit: ${unusual} of ${plural(found.statistics.length, 'statistic')} of the data are unusual for it. `, see]];
+  return vary.length > 0 ? [['The rows vary otherwise than the model says. ', see]] : [];
 }
 
 const SIGNS = {good: '✓', plain: '?', careful: '!', bad: '✕'};
@@ -46,8 +75,28 @@ function sourceOf(data) {
   return source;
 }
 
-/** In plain words: one headline, and what it rests on. */
-function verdictOf({outcome, check, warnings, correction, other_optima: others}) {
+/** The files of a fit and its data, as words of a command; null where they came through a pipe. */
+function filesOf({paths}) {
+  if (!paths?.fit || !paths.data || paths.fit === '-' || paths.data === '-') return null;
+  return `${shellQuoted(paths.fit)} ${shellQuoted(paths.data)}`;
+}
+
+/** The command that asks whether the model fits. */
+export function modelCommand(contents) {
+  const files = filesOf(contents);
+  return files && `lrvb check ${files} --model`;
+}
+
+/** The command that compares a fit with the exact posterior, and shows what came of it in a page like this one. */
+function checkCommand(contents, options = '') {
+  const files = filesOf(contents);
+  if (!files || contents.correction) return null;
+  return `lrvb check ${files}${options} --format json > check.json && lrvb report ${files} --check check.json`;
+}
+
+/** In plain words: one headline, what it rests on, and what to do where it rests on too little. Its colour is that of the headline. */
+export function verdictOf(contents) {
+  const {outcome, check, correction, other_optima: others} = contents;
   if (!outcome.converged) {
     return {
       level: 'bad',
@@ -57,18 +106,18 @@ function verdictOf({outcome, check, warnings, correction, other_optima: others})
   }
   const passes = outcome.passes > 0 ? ` in ${outcome.passes === 1 ? 'one pass' : `${grouped(outcome.passes)} passes`}` : '';
   const converged = sentence(`The fit converged${passes}: ${outcome.message.replace(/^converged: /, '')}`);
-  const careful = (level) => (warnings.length > 0 ? 'careful' : level);
+  const elsewhere = optimaHeadline(others);
   if (check && check.verdict !== 'unchecked') {
-    const [level, headline] = HEADLINES[check.verdict] ?? ['careful', `The check says: ${check.verdict}.`];
+    const found = checkWords(contents);
     return {
-      level: level === 'good' ? careful(level) : level,
-      headline: optimaHeadline(others) ?? headline,
-      sentences: [sentence(check.message), comparedWith(check), converged],
+      level: elsewhere ? 'careful' : found.level,
+      headline: elsewhere ?? found.headline,
+      sentences: [...(elsewhere ? [] : found.sentences), comparedWith(check), converged],
     };
   }
   if (correction) {
     return {
-      level: careful('good'),
+      level: 'good',
       headline: 'The means and sds are those of draws from the exact posterior.',
       sentences: [
         converged,
@@ -76,25 +125,63 @@ function verdictOf({outcome, check, warnings, correction, other_optima: others})
       ],
     };
   }
+  const tried = check ? [sentence('The draws of a check were not good enough to tell')] : [];
   return {
-    level: careful('plain'),
-    headline:
-      optimaHeadline(others) ??
-      (warnings.length > 0
-        ? 'Read the warnings before you use these numbers.'
-        : 'Converged, but not compared with the exact posterior.'),
-    sentences: [converged, check ? sentence(check.message) : 'lrvb check compares it with draws of the exact posterior.'],
+    level: elsewhere ? 'careful' : 'plain',
+    headline: elsewhere ?? 'Converged, but not compared with the exact posterior.',
+    sentences: [...tried, converged],
+    command: checkCommand(contents, check ? OTHER_DRAWS[check.method] : ''),
   };
 }
 
-const HEADLINES = {
-  ok: ['good', 'These means and error bars hold.'],
-  off: ['careful', 'Some of these numbers are off.'],
-  doubtful: ['careful', 'These numbers are doubtful.'],
-};
+/** What a check says of the variables that this page shows; of others it says only that there are some. */
+function checkWords({check, variables}) {
+  const those = (wanted) => variables.filter(({verdict}) => wanted.test(verdict ?? ''));
+  const off = those(/^(sd|mean) off/);
+  const unresolved = those(/^not resolved/);
+  const namesOf = (some) => listed(some.map((variable) => variable.name));
+  const each = (some) => some.slice(0, 6).map((variable) => `${variable.name}: ${variable.verdict}.`);
+  const are = (some, one, many) => (some.length === 1 ? one : many);
+  if (check.verdict === 'ok') {
+    return {level: 'good', headline: 'These means and error bars hold.', sentences: [HOLDS]};
+  }
+  if (check.verdict === 'off') {
+    return off.length > 0
+      ? {level: 'careful', headline: `${namesOf(off)} ${are(off, 'is', 'are')} off.`, sentences: each(off)}
+      : {
+          level: 'good',
+          headline: 'The means and error bars on this page hold.',
+          sentences: [HOLDS, 'Of what the fit has besides, something is off: lrvb check lists it.'],
+        };
+  }
+  if (off.length > 0) {
+    return {
+      level: 'careful',
+      headline: `${namesOf(off)} ${are(off, 'seems', 'seem')} off, as far as the draws can tell.`,
+      sentences: each(off),
+    };
+  }
+  if (unresolved.length > 0) {
+    return {
+      level: 'careful',
+      headline: `The draws were too few to tell of ${namesOf(unresolved)}.`,
+      sentences: [...each(unresolved), 'lrvb check with more --draws tells.'],
+    };
+  }
+  return {
+    level: 'careful',
+    headline: 'Nothing seems off, but the draws of the check are doubtful.',
+    sentences: ['lrvb check with more --draws, or with --method mh, may tell.'],
+  };
+}
+
+// After draws that were of no use.
+const OTHER_DRAWS = {importance: ' --method mh', mh: ' --method mh --draws 100000'};
+
+const HOLDS = 'No mean is off by more than 0.1 sd and no sd by more than 10 %, Monte Carlo error allowed for.';
 
 function comparedWith({draws, method, ess, k_hat: kHat}) {
   const how = method === 'mh' ? 'Metropolis\u2013Hastings' : 'importance sampling';
   const tail = typeof kHat === 'number' ? `, Pareto k-hat ${fixed(kHat, 2)}` : '';
-  return `Compared with ${grouped(draws)} draws of the exact posterior by ${how}, worth ${fixed(ess, 0)} independent ones${tail}.`;
+  return `Compared with ${grouped(draws)} draws of the exact posterior by ${how}, effective sample size ${fixed(ess, 0)}${tail}.`;
 }

@@ -3,6 +3,7 @@
 #include <lrvb/export.hpp>
 #include <lrvb/fit/fit.hpp>
 #include <lrvb/kind/mixture/model.hpp>
+#include <lrvb/kind/mixture/prediction.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -18,13 +19,14 @@
 /// posterior with it. These get a hundred iterations on more rows, and are left where that is not enough. A
 /// sample of n rows ends √(N/n) posterior sds from the optimum of all N, near enough for Newton's steps to be few.
 ///
-/// The bound of a mixture has many optima, and every kind of start is blind to some. Five take turns: k-means++
+/// The bound of a mixture has many optima, and every kind of start is blind to some. Seven take turns: k-means++
 /// partitions, random responsibilities, nested scales (one centre, which no partition finds), overlapping components
-/// about rows, and annealed ascent, its temperature falling. The better half goes on, and the best of each kind, since
-/// a start that is slow at first may go further; the last are fitted. From the best of them moves that no ascent makes
-/// are tried: a component is taken out and another split in two, along its longest axis or into a core and a shell, or
-/// all are perturbed; and again from what that found, as long as it is better. `make optima` says how often that
-/// misses.
+/// about rows, dense spots (values that many rows repeat, rows that weigh much), partitions that leave components
+/// empty, and annealed ascent, its temperature falling. The better half goes on, and the best of each kind, since a
+/// start that is slow at first may go further; the last are fitted. From the best of them moves that no ascent makes
+/// are tried: a component is taken out, and another split in two, along its longest axis or into a core and a shell, or
+/// none; or all are perturbed; and again from what that found, as long as it is better. `make optima` says how often
+/// that misses.
 namespace lrvb {
 
 /// Parts of a mixture that are held at given values, in the data's units.
@@ -32,6 +34,12 @@ struct MixtureFixed {
     std::optional<Vector> weights;
     std::optional<Matrix> means;                    // components × columns
     std::optional<std::vector<Matrix>> precisions;  // one a component; diagonal where covariances are
+};
+
+/// An optimum of the same rows with one component fewer.
+struct MixtureBefore {
+    MixtureShape shape;
+    State state;
 };
 
 struct MixtureFitOptions {
@@ -47,6 +55,8 @@ struct MixtureFitOptions {
     /// Called after every iteration from the first start on; returning false cancels.
     std::function<bool(const Progress&)> progress;
     MixtureFixed fixed;
+    /// Its components, split in two, one after the other, are more starts of the tournament: they take nobody's place.
+    std::optional<MixtureBefore> before = {};
     /// Rows of the sample that places are compared on; data no larger than twice that are compared on themselves. The
     /// places are sought on 2,048 of the rows, or on all where there are fewer than twice as many.
     Index sample_rows = 8192;

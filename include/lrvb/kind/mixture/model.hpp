@@ -99,6 +99,8 @@ class LRVB_EXPORT MixtureModel final : public RowModel {
     void ask_rows(const State& state, const Matrix& directions, RowChange change,
                   const RowVisitor& visit) const override;
     void row_log_likelihoods(const Matrix& statistics, int threads, const RowVisitor& visit) const override;
+    void replicate_rows(const Matrix& statistics, std::uint64_t seed, int threads,
+                        const ReplicateVisitor& visit) const override;
 
     Index components() const;
     Index columns() const;
@@ -117,10 +119,11 @@ class LRVB_EXPORT MixtureModel final : public RowModel {
     AnyVariable location(Index component, Index column) const;
     AnyVariable precision(Index component, Index column) const;
     bool has_full_covariances() const;
-    /// For starts of one's own: rows that were kept at the first reading (all of them, or a sample), standardised; the
-    /// state that ascent makes of their responsibilities (rows × components); and their scores at a state, the
-    /// logarithms of their responsibilities up to a constant of each row.
+    /// For starts of one's own: rows that were kept at the first reading (all of them, or a sample), standardised, and
+    /// their weights; the state that ascent makes of their responsibilities (rows × components); and their scores at a
+    /// state, the logarithms of their responsibilities up to a constant of each row.
     const Matrix& start_rows() const;
+    const Vector& start_weights() const;
     State start_from(const Matrix& responsibilities) const;
     Matrix start_scores(const State& state) const;
     /// Passes over the data since construction.

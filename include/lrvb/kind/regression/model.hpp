@@ -16,6 +16,9 @@
 ///
 ///     y_n ~ Normal(α + Σ_j β_j (x_nj − x̄_j), 1/τ),   α ~ Normal,   β_j ~ Normal,   τ ~ Gamma
 ///
+/// With weights a row counts w_n times, Σ_n w_n log p(y_n | …): weights that are whole numbers are rows that occur as
+/// often, and a row of weight zero is not there. Sums over rows below are then weighted ones, and N is Σ_n w_n.
+///
 /// Every coefficient has a Normal factor of its own: mean field without correlations, which the linear response gives
 /// back. α is the intercept at the mean of the columns; the one at zero is α − Σ_j β_j x̄_j. The prior speaks of α (as
 /// that of brms does): a prior on the intercept at zero would tie all coefficients together, and would say something
@@ -56,7 +59,8 @@ class LRVB_EXPORT RegressionModel final : public RowModel {
   public:
     /// An absent prior is the automatic one. Keeps no reference to the design.
     ///
-    /// Throws std::runtime_error, with the columns and the remedy, for data that cannot be fitted: fewer than two rows,
+    /// Throws std::runtime_error, with the columns and the remedy, for data that cannot be fitted: fewer than two rows
+    /// (that have weight, or weights that add up to less), a weight that is negative or not finite,
     /// a number that is not finite, a constant response, a constant column beside an intercept, a column of zeros, or a
     /// column that is a linear combination of others (with the intercept, up to a constant). That is when less than
     /// 1e-10 of its sd is left of it, or less than its numbers were rounded by; more columns than rows can bear are a
@@ -85,7 +89,11 @@ class LRVB_EXPORT RegressionModel final : public RowModel {
                   const RowVisitor& visit) const override;
     /// Throws std::invalid_argument where the design was not kept.
     void row_log_likelihoods(const Matrix& statistics, int threads, const RowVisitor& visit) const override;
+    /// Throws std::invalid_argument where the design was not kept.
+    void replicate_rows(const Matrix& statistics, std::uint64_t seed, int threads,
+                        const ReplicateVisitor& visit) const override;
 
+    /// Those without weight too.
     Index rows() const { return rows_; }
     bool has_intercept() const { return intercept_; }
     /// Of the slopes: "wt", "species=setosa".
@@ -109,6 +117,9 @@ class LRVB_EXPORT RegressionModel final : public RowModel {
     RegressionModel(const RegressionDesign& design, const Folded& folded);
 
     void require_rows() const;
+    Vector weights_of(Index first, Index count) const;
+    /// The rows, each as often as it counts.
+    std::vector<Index> repeated_rows() const;
     /// Row n of the inner design, intercept first.
     Vector inner_row(Index n) const;
     /// Its residual at the origin.

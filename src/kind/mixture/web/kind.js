@@ -25,6 +25,10 @@ export class MixtureKind extends AnyKind {
     return {auto: 'automatic, by the spread of the data', paper: 'that of the paper'}[origin] ?? super.priorWords(origin);
   }
 
+  get drawsRows() {
+    return this.contents.data.weights === null;
+  }
+
   get dataTitle() {
     return this.histograms.length > 0 ? 'The data and the fit' : 'The fit';
   }

@@ -77,6 +77,23 @@ export class Mixture {
     });
   }
 
+  /** The component that most likely has a row, as fitted; of some of its columns alone where these are given. */
+  likeliest(values, columns = this.columns.map((_, p) => p)) {
+    this.fitted ??= this.components(this.posterior.means);
+    const key = columns.join();
+    this.among ??= new Map();
+    if (!this.among.has(key)) {
+      const part = ({weight, mean, covariance}) => ({
+        weight,
+        mean: columns.map((p) => mean[p]),
+        covariance: columns.map((p) => columns.map((q) => covariance[p][q])),
+      });
+      this.among.set(key, this.fitted.map(part));
+    }
+    const shares = Mixture.shares(this.among.get(key), values);
+    return shares.reduce((best, share, k) => (share > shares[best] ? k : best), 0);
+  }
+
   /** The share that each component has in a row. */
   static shares(components, row) {
     const logs = components.map(({weight, mean, covariance}) => Math.log(weight) + logNormal(row, mean, covariance));

@@ -1,7 +1,8 @@
 import {colourOf, dashOf} from '../../../report/web/colours.js';
 import {choice, element, legend} from '../../../report/web/dom.js';
+import {cells, cellsOfPair} from '../../../report/web/cells.js';
 import {IN_STRIP, bars, barsOf, endsOf} from '../../../report/web/histogram.js';
-import {decode, grouped, located, normalQuantile, percent, significant, spreadOf} from '../../../report/web/numbers.js';
+import {decode, fixed, grouped, located, normalQuantile, percent, significant, spreadOf} from '../../../report/web/numbers.js';
 import {
   Plot,
   across,
@@ -28,7 +29,9 @@ const MANY = 7; // components that a legend still lists one by one
  * movable picture shows what was fitted dashed and what it moved to in colour, and has the rows that can be moved.
  */
 export class MixturePicture {
-  constructor({contents, posterior, mixture}, {prefix, movable = false, onSelect, onDrag}) {
+  constructor(kind, {prefix, movable = false, onSelect, onDrag}) {
+    const {contents, posterior, mixture} = kind;
+    this.kind = kind;
     this.contents = contents;
     this.posterior = posterior;
     this.mixture = mixture;
@@ -37,12 +40,12 @@ export class MixturePicture {
     this.movable = movable && posterior.rows !== null;
     this.x = 0;
     this.y = this.columns.length > 1 ? 1 : 0;
-    this.points = pointsOf(contents, posterior);
+    this.points = pointsOf(kind);
 
     this.holder = element('div', {class: 'pictures'});
     this.note = element('p', {class: 'note'});
     this.element = element('div', {}, this.columns.length > 1 && this.choices(), this.holder, this.note);
-    this.marks = this.movable ? new RowMarks(posterior, {onSelect, onDrag}) : null;
+    this.marks = this.movable ? new RowMarks(kind, {onSelect, onDrag, colourOfRow: (n) => this.rowColour(n)}) : null;
     this.density = this.densityPlot(prefix);
     this.scatter = this.columns.length > 1 ? this.scatterPlot(prefix) : null;
     this.update(null);
@@ -179,16 +182,8 @@ export class MixturePicture {
         scales: [linear('x', 'width'), linear('y', 'height')],
         axes: [across({signal: 'across'}, {grid: true}), up({signal: 'up'})],
         marks: [
-          mark('rect', 'cells', {
-            x: {scale: 'x', field: 'x'},
-            x2: {scale: 'x', field: 'x2'},
-            y: {scale: 'y', field: 'y'},
-            y2: {scale: 'y', field: 'y2'},
-            fill: {value: 'var(--muted)'},
-            fillOpacity: {field: 'opacity'},
-            tooltip: {field: 'tip'},
-          }),
-          dots('points', {size: 22, fill: {value: 'var(--muted)'}, opacity: 0.55}),
+          cells('cells'),
+          dots('points', {size: 22, fill: {field: 'colour'}, opacity: 0.6}),
           curves('before', 'loop'),
           curves('ellipses', 'loop'),
           mark('symbol', 'centres', {
@@ -234,13 +229,13 @@ export class MixturePicture {
     }));
     const points = this.movable && this.points?.all ? [] : (this.points?.of(p, q) ?? []);
     const pairs = this.contents.picture?.pairs ?? null;
-    const cells = points.length === 0 && !this.points ? cellsOf(pairs, p, q) : [];
-    const binned = pairs?.columns ?? 0;
-    const unseen = binned > 0 && Math.max(p, q) >= binned;
-    this.note.textContent = unseen ? `Rows are drawn for pairs of the first ${binned} columns.` : '';
+    const binned = !this.points ? cellsOfPair(pairs, p, q, (x, y) => colourOf(this.mixture.likeliest([x, y], [p, q]))) : [];
+    const paired = pairs?.columns ?? 0;
+    const unseen = paired > 0 && Math.max(p, q) >= paired;
+    this.note.textContent = unseen ? `Rows are drawn for pairs of the first ${paired} columns.` : '';
     this.scatter.show(
       {
-        cells,
+        cells: binned,
         points,
         ellipses,
         centres,
@@ -293,7 +288,21 @@ export class MixturePicture {
     const count = this.mixture.count;
     if (count === 1) return [];
     if (count > MANY) return [[`${count} components`, swatch, colourOf(0)]];
-    return Array.from({length: count}, (_, k) => [`component ${k + 1}`, swatch, colourOf(k)]);
+    return Array.from({length: count}, (_, k) => [`component ${k + 1}: ${this.sizeOf(k)}`, swatch, colourOf(k)]);
+  }
+
+  /** How many rows are its, and which share of all. */
+  sizeOf(k) {
+    const {weight} = this.mixture.components(this.posterior.means)[k];
+    const rows = weight * this.kind.totalWeight;
+    return `about ${rows < 9.5 ? fixed(rows, 1) : grouped(Math.round(rows))} ${this.contents.data.weights === null ? 'rows' : 'of the weight'} (${fixed(100 * weight, 0)} %)`;
+  }
+
+  rowColour(n) {
+    this.rowColours ??= this.posterior.rows.row.map((_, row) =>
+      colourOf(this.mixture.likeliest(this.columns.map((_name, p) => this.posterior.value(row, p)))),
+    );
+    return this.rowColours[n];
   }
 
   /** For those who do not see it: the components in words. */
@@ -311,7 +320,7 @@ export class MixturePicture {
 }
 
 /** All rows as points: the ones that were embedded to be drawn, or to be moved. Nothing where they are too many. */
-function pointsOf(contents, posterior) {
+function pointsOf({contents, posterior, mixture}) {
   const count = contents.model.columns.length;
   if (count < 2) return null;
   const rows = contents.rows?.all ? contents.rows.row : null;
@@ -319,29 +328,17 @@ function pointsOf(contents, posterior) {
   if (!rows && !points) return null;
   const size = rows ? rows.length : contents.data.rows;
   const values = rows ? posterior.values : decode(points.values, size * count);
+  const likeliest = Array.from({length: size}, (_, n) => mixture.likeliest(values.slice(n * count, (n + 1) * count)));
   return {
     all: rows !== null,
     of: (p, q) => {
       const [acrossSpread, upSpread] = [p, q].map((i) => spreadOf(Array.from({length: size}, (_, n) => values[n * count + i])));
       return Array.from({length: size}, (_, n) => {
         const [x, y] = [values[n * count + p], values[n * count + q]];
-        return {x, y, tip: `${rows ? `row ${rows[n]}: ` : ''}${located(x, acrossSpread, 5)}, ${located(y, upSpread, 5)}`};
+        const place = `${located(x, acrossSpread, 5)}, ${located(y, upSpread, 5)}`;
+        const component = mixture.count > 1 ? `, component ${likeliest[n] + 1}` : '';
+        return {x, y, colour: colourOf(likeliest[n]), tip: `${rows ? `${posterior.rowName(n)}: ` : ''}${place}${component}`};
       });
     },
   };
-}
-
-/** The cells of a pair of columns, whichever of the two was binned across. */
-function cellsOf(pairs, p, q) {
-  const bins = pairs?.bins.find((one) => (one.p === p && one.q === q) || (one.p === q && one.q === p));
-  if (!bins) return [];
-  const most = Math.max(...bins.cells.map(([, , count]) => count));
-  return bins.cells.map(([i, j, count]) => {
-    const x = bins.x_start + i * bins.x_step;
-    const y = bins.y_start + j * bins.y_step;
-    const cell = {opacity: 0.08 + 0.8 * Math.sqrt(count / most), tip: `${grouped(count)} rows`};
-    return bins.p === p
-      ? {...cell, x, x2: x + bins.x_step, y, y2: y + bins.y_step}
-      : {...cell, x: y, x2: y + bins.y_step, y: x, y2: x + bins.x_step};
-  });
 }

@@ -15,14 +15,28 @@ export class RegressionKind extends AnyKind {
   }
 
   lead(name, source) {
-    const {response, slopes, intercept} = this.contents.model;
-    const columns = slopes.length > 0 ? name(listed(slopes, 12)) : 'an intercept alone';
+    const {response, intercept} = this.contents.model;
+    const terms = this.regression.terms.map(({column}) => column);
+    const columns = terms.length > 0 ? name(listed(terms, 12)) : 'an intercept alone';
     const origin = intercept ? '' : ', without an intercept';
     return ['A linear regression of ', name(response), ' on ', columns, `${origin}, fitted to `, ...source, '.'];
   }
 
+  /** Every column has a unit of its own, and zero means the same for all: that it does nothing. */
+  panels() {
+    return [{title: 'Each on a scale of its own, about zero', variables: this.contents.variables, aboutZero: true}];
+  }
+
+  rowFacts(n) {
+    return this.regression.facts(n);
+  }
+
   priorWords(origin) {
     return origin === 'auto' ? 'automatic, by the spread of the data' : super.priorWords(origin);
+  }
+
+  get drawsRows() {
+    return this.contents.data.weights === null;
   }
 
   get dataTitle() {
@@ -63,7 +77,7 @@ export class RegressionKind extends AnyKind {
   }
 
   /**
-   * A row whose response is moved far, or that draws the line to itself: with a hat value h, dropping it moves the line
+   * A row whose response is moved far, or that has high leverage: with a hat value h, dropping it moves the line
    * by 1/(1 − h) of the first order, and counting it twice by 1/(1 + h).
    */
   doubt(n, row) {
@@ -75,6 +89,6 @@ export class RegressionKind extends AnyKind {
     const factor = row.times === 0 ? 1 / (1 - hat) : 1 / (1 + hat);
     const shift = posterior.variables.reduce((most, _, v) => Math.max(most, Math.abs(posterior.dropped(n, v))), 0);
     const error = shift * Math.abs(factor - 1);
-    return error > TRUSTED_ERROR || shift * factor > TRUSTED_SHIFT ? `draws the line to itself (hat value ${fixed(hat, 2)})` : null;
+    return error > TRUSTED_ERROR || shift * factor > TRUSTED_SHIFT ? `has high leverage (hat value ${fixed(hat, 2)})` : null;
   }
 }
