@@ -122,6 +122,8 @@ double central_quantile(double level) {
 
 double beta_quantile(double a, double b, double level) {
     return boost::math::ibeta_inv(a, b, level);
+}
+
 double normal_quantile(double probability) {
     return -std::numbers::sqrt2 * boost::math::erfc_inv(2.0 * probability);
 }

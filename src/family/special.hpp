@@ -38,6 +38,7 @@ double central_quantile(double level);
 
 /// The x with P(X ≤ x) = level for X ~ Beta(a, b).
 double beta_quantile(double a, double b, double level);
+
 /// The z with P(Z ≤ z) = probability for a standard normal Z.
 double normal_quantile(double probability);
 
