@@ -82,6 +82,25 @@ TEST_F(Columns, AMarkOfMissingValuesIsOfferedAndTaken) {
     EXPECT_EQ(lrvb("predict fit.json new.csv").code, 1);
 }
 
+TEST_F(Columns, PicturesFindTheRowsThatAMarkLeftOut) {
+    for (const std::string kind : {"regression r_na.csv --response y", "mixture r_na.csv -k 1"}) {
+        ASSERT_EQ(lrvb("fit " + kind + " --na N/A --drop-missing --quiet -o fit.json").code, 0) << kind;
+        for (const char* command : {"report fit.json r_na.csv", "plot fit.json r_na.csv --figure fit -o fit.svg"}) {
+            const Result result = lrvb(command);
+            EXPECT_EQ(result.code, 0) << kind << ", " << command << ": " << result.err;
+        }
+    }
+}
+
+TEST_F(Columns, AnIdentifierOfManyValuesIsSaid) {
+    std::string text = "y,subject\n";
+    for (int n = 0; n < 240; ++n) text += std::to_string(n % 7) + ".5," + std::to_string(1 + n / 4) + "\n";
+    write("subjects.csv", text);
+    const Result fit = lrvb("fit regression subjects.csv --response y");
+    ASSERT_EQ(fit.code, 0) << fit.err;
+    EXPECT_EQ(line(fit.out, 2), "subject: a number, 1 to 60, 60 values; --factor subject takes it as groups");
+}
+
 TEST_F(Columns, MixturesKnowMarksOfMissingValuesToo) {
     ASSERT_EQ(lrvb("fit mixture r_na.csv -k 1 --quiet").code, 1);
     ASSERT_EQ(lrvb("fit mixture r_na.csv -k 1 --na N/A,20 --drop-missing --quiet -o fit.json").code, 0);
@@ -107,6 +126,31 @@ TEST_F(Columns, WeightsOfARegressionReachEveryCommand) {
     const Result bad = lrvb("fit regression bad.csv --response y --weights w");
     EXPECT_EQ(bad.code, 1);
     EXPECT_EQ(bad.err, "lrvb: bad.csv: row 2, column 'w': the weight is -1, but must be zero or more: correct it\n");
+}
+
+// Rows of weights 0, 1, 2 and 3, and the same written out.
+TEST_F(Columns, WeightsSayWhatRowsWrittenOutSay) {
+    std::string weighted = "y,x,w\n";
+    std::string written = "y,x\n";
+    for (int n = 0; n < 40; ++n) {
+        const std::string row = std::to_string((n * n + 3 * n) % 11) + ".25," + std::to_string(n % 8) + ".5";
+        weighted += row + "," + std::to_string(n % 4) + "\n";
+        for (int copy = 0; copy < n % 4; ++copy) written += row + "\n";
+    }
+    write("weighted.csv", weighted);
+    write("written.csv", written);
+    ASSERT_EQ(lrvb("fit regression weighted.csv --response y --weights w --quiet -o weighted.json").code, 0);
+    ASSERT_EQ(lrvb("fit regression written.csv --response y --quiet -o written.json").code, 0);
+    const nlohmann::json one = lrvb("loo weighted.json weighted.csv --method response --format json").json();
+    const nlohmann::json other = lrvb("loo written.json written.csv --method response --format json").json();
+    for (const char* number : {"elpd_loo", "elpd_loo_se", "p_loo", "p_loo_se"}) {
+        EXPECT_NEAR(one.at(number).get<double>(), other.at(number).get<double>(), 1e-6) << number;
+    }
+    const nlohmann::json model = lrvb("check weighted.json weighted.csv --model --format json").json();
+    const nlohmann::json rows = model.at("response").at("points").at("row");
+    ASSERT_EQ(rows.size(), 30U);
+    EXPECT_EQ(rows.at(0), 2);  // the first weighs nothing
+    EXPECT_EQ(rows.at(3), 6);
 }
 
 TEST_F(Columns, AnUnknownLevelIsNamedWithItsRowAndTheKnownOnes) {

@@ -45,7 +45,8 @@ TEST_F(Digits, MeansOfTimestampsAreToldApart) {
         const Result exact = lrvb("summary fit.json --variables mu --format json");
         EXPECT_TRUE(is_aligned(shown.out)) << shown.out;
         auto cells = table(shown.out);
-        for (const json& variable : exact.json().at("variables")) {
+        const json all = exact.json();
+        for (const json& variable : all.at("variables")) {
             const std::vector<std::string>& row = cells.at(variable.at("name"));
             EXPECT_NEAR(std::stod(row.at(0)), variable.at("mean").get<double>(), 5.1e-4) << shown.out;
             EXPECT_EQ(row.at(0).find('e'), std::string::npos) << row.at(0);

@@ -1,7 +1,7 @@
 import {choice, element, legend, tick} from './dom.js';
 import {normalQuantile, percent, rounded} from './numbers.js';
 import {paged} from './pages.js';
-import {Plot, mark} from './plot.js';
+import {Plot, whiskerMarks} from './plot.js';
 
 const PANELS = 12; // at a time
 const ROWS = 42; // in one figure
@@ -158,30 +158,7 @@ class Forest {
                 },
               ]
             : []),
-          mark('rule', 'whiskers', {
-            x: {scale: 'x', field: 'lower'},
-            x2: {scale: 'x', field: 'upper'},
-            y,
-            stroke: {field: 'colour'},
-            strokeWidth: {field: 'width'},
-            strokeOpacity: {field: 'opacity'},
-            strokeCap: {value: 'round'},
-            strokeDash: {field: 'dash'},
-            tooltip: {field: 'tip'},
-          }),
-          mark(
-            'symbol',
-            'whiskers',
-            {
-              x: {scale: 'x', field: 'mean'},
-              y,
-              shape: {field: 'shape'},
-              size: {field: 'size'},
-              fill: {field: 'colour'},
-              tooltip: {field: 'tip'},
-            },
-            {name: 'dotMarks'},
-          ),
+          ...whiskerMarks(y),
         ],
       },
     });

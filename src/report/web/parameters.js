@@ -1,7 +1,7 @@
 import {choice, element, legend} from './dom.js';
 import {normalQuantile, percent, rounded} from './numbers.js';
 import {paged} from './pages.js';
-import {Plot, across, mark} from './plot.js';
+import {Plot, across, whiskerMarks} from './plot.js';
 import {parameterTable} from './table.js';
 
 const ROWS = 42; // in one figure
@@ -98,29 +98,7 @@ function whiskerPlot(contents, {id, rows, names, entries}) {
         {orient: 'left', scale: 'y', domain: false, ticks: false, labelPadding: 8, labelColor: 'var(--ink)'},
       ],
       marks: [
-        mark('rule', 'whiskers', {
-          x: {scale: 'x', field: 'lower'},
-          x2: {scale: 'x', field: 'upper'},
-          y,
-          stroke: {field: 'colour'},
-          strokeWidth: {field: 'width'},
-          strokeCap: {value: 'round'},
-          strokeDash: {field: 'dash'},
-          tooltip: {field: 'tip'},
-        }),
-        mark(
-          'symbol',
-          'whiskers',
-          {
-            x: {scale: 'x', field: 'mean'},
-            y,
-            shape: {field: 'shape'},
-            size: {field: 'size'},
-            fill: {field: 'colour'},
-            tooltip: {field: 'tip'},
-          },
-          {name: 'dotMarks'},
-        ),
+        ...whiskerMarks(y),
       ],
     },
   });
@@ -143,6 +121,7 @@ function whiskers(variable, z) {
       colour: 'var(--c1)',
       width: 2.5,
       dash: [],
+      opacity: 1,
       shape: 'circle',
       size: 70,
     }),
@@ -151,6 +130,7 @@ function whiskers(variable, z) {
       colour: 'var(--c4)',
       width: 5,
       dash: [],
+      opacity: 1,
       shape: 'circle',
       size: 0,
     }),
@@ -163,6 +143,7 @@ function whiskers(variable, z) {
         colour: 'var(--ink)',
         width: 1.25,
         dash: [3, 2],
+        opacity: 1,
         shape: 'diamond',
         size: 45,
       }),

@@ -124,6 +124,30 @@ export function dots(data, {size, fill, opacity}) {
   return mark('symbol', data, {...PLACE, size: {value: size}, fill, fillOpacity: {value: opacity}, tooltip: {field: 'tip'}});
 }
 
+/** An interval with its mean for each tuple of 'whiskers', at the height that `y` says. */
+export function whiskerMarks(y) {
+  const tooltip = {field: 'tip'};
+  return [
+    mark('rule', 'whiskers', {
+      x: {scale: 'x', field: 'lower'},
+      x2: {scale: 'x', field: 'upper'},
+      y,
+      stroke: {field: 'colour'},
+      strokeWidth: {field: 'width'},
+      strokeOpacity: {field: 'opacity'},
+      strokeCap: {value: 'round'},
+      strokeDash: {field: 'dash'},
+      tooltip,
+    }),
+    mark(
+      'symbol',
+      'whiskers',
+      {x: {scale: 'x', field: 'mean'}, y, shape: {field: 'shape'}, size: {field: 'size'}, fill: {field: 'colour'}, tooltip},
+      {name: 'dotMarks'},
+    ),
+  ];
+}
+
 /** A line through a data set. */
 export function curve(data, stroke, width, dash = []) {
   return mark('line', data, {...PLACE, stroke: {value: stroke}, strokeWidth: {value: width}, strokeDash: {value: dash}});
