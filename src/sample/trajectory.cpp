@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kDivergence = 1000.0;  // a growth of energy that no step of a good length has
 constexpr double kLeastStep = 1e-8;
-constexpr double kMostStep = 10.0;
+constexpr double kMostStep = 1.7;  // radians: somewhat more than a quarter of a turn
 
 double log_add(double a, double b) {
     const double larger = std::max(a, b);
@@ -79,24 +79,36 @@ void NoUTurnChain::begin_subtree() {
     step();
 }
 
-// The first half of a leapfrog step, up to where the gradient is wanted.
+double NoUTurnChain::length() const {
+    return direction_ * (moves_ < warmup_ ? length_.current() : length_.learnt());
+}
+
+void NoUTurnChain::kick() {
+    next_.momentum += 0.5 * length() * (next_.gradient + next_.position);
+}
+
+// The first half of a step, up to where the gradient is wanted.
 void NoUTurnChain::step() {
-    const double step = direction_ * (moves_ < warmup_ ? length_.current() : length_.learnt());
-    next_.momentum += 0.5 * step * next_.gradient;
-    next_.position += step * next_.momentum;
+    kick();
+    const double cosine = std::cos(length());
+    const double sine = std::sin(length());
+    const Vector before = next_.position;
+    next_.position = cosine * before + sine * next_.momentum;
+    next_.momentum = cosine * next_.momentum - sine * before;
 }
 
 bool NoUTurnChain::told(double log_density, const VectorView& gradient) {
-    const double step = direction_ * (moves_ < warmup_ ? length_.current() : length_.learnt());
     next_.log_density = log_density;
     next_.gradient = gradient;
-    next_.momentum += 0.5 * step * next_.gradient;
-    const bool turned = add_leaf();
-    if (!turned && leaf_ < (Index{1} << depth_)) {
-        this->step();
+    kick();
+    if (leaf_ == 0) first_momentum_ = next_.momentum;
+    const bool ended = add_leaf();
+    if (!ended && leaf_ < (Index{1} << depth_)) {
+        step();
         return false;
     }
-    end_subtree(turned);
+    const bool turned = ended || (depth_ == 0 ? are_apart(draw_.momentum, next_.momentum) : turns_at_joint());
+    end_subtree(ended);
     if (turned || is_turning(left_.momentum, right_.momentum, sum_)) return end_move();
     if (depth_ == max_depth_) {
         was_cut_ = true;
@@ -138,14 +150,30 @@ bool NoUTurnChain::has_turned_within() {
     for (std::size_t i = 0; i < completed; ++i) {
         const std::size_t at = last - i;
         const Vector sum = sub_sum_ - sums_[at] + momenta_[at];
-        if (is_turning(momenta_[at], next_.momentum, sum)) return true;
+        const bool turned =
+            i == 0 ? are_apart(momenta_[at], next_.momentum) : is_turning(momenta_[at], next_.momentum, sum);
+        if (turned) return true;
     }
     return false;
 }
 
-bool NoUTurnChain::is_turning(const Vector& left, const Vector& right, const Vector& sum) const {
+bool NoUTurnChain::are_apart(const Vector& one, const Vector& other) {
+    return one.dot(other) <= 0.0;
+}
+
+bool NoUTurnChain::is_turning(const Vector& left, const Vector& right, const Vector& sum) {
     const Vector between = sum - 0.5 * (left + right);
     return left.dot(between) <= 0.0 || right.dot(between) <= 0.0;
+}
+
+// Whether the trajectory turns together with the first point of the subtree, or the subtree together with the point
+// before it: where steps are long, all of it may have gone about, and look as though it had not.
+bool NoUTurnChain::turns_at_joint() const {
+    const bool forwards = direction_ > 0.0;
+    const Vector& far_end = (forwards ? left_ : right_).momentum;
+    const Vector& near_end = (forwards ? right_ : left_).momentum;
+    return is_turning(far_end, first_momentum_, sum_ + first_momentum_) ||
+           is_turning(near_end, next_.momentum, sub_sum_ + near_end);
 }
 
 void NoUTurnChain::end_subtree(bool turned) {

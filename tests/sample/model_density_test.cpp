@@ -96,7 +96,7 @@ TEST(ModelDensity, TheApproximationOfAWishartIsTheDeltaMethod) {
     EXPECT_LT(test::relative_error(fitted.approximation.covariance, expected), 0.01);
 }
 
-TEST(ModelDensity, DiscreteVariablesAreRefusedByName) {
+TEST(ModelDensity, ModelsOfDiscreteVariablesAloneAreRefused) {
     ModelBuilder builder;
     builder.add("z", bernoulli(0.3));
     const MultilinearModel model = builder.build();
@@ -106,7 +106,7 @@ TEST(ModelDensity, DiscreteVariablesAreRefusedByName) {
         const ModelDensity density(model, state);
         FAIL();
     } catch (const std::invalid_argument& error) {
-        EXPECT_NE(std::string(error.what()).find("'z'"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("discrete"), std::string::npos) << error.what();
     }
 }
 
@@ -317,7 +317,7 @@ TEST(ModelDensity, DiscreteVariablesAreSummedOut) {
         builder.observe(observed[i], mixture(z, {normal(mu, tau), normal(nu, tau)}));
     }
     const auto on = builder.add("on", bernoulli(0.3));
-    builder.observe(0.7, mixture(on, {normal(mu, 1.0), normal(nu, 2.0)}));
+    builder.observe(0.7, normal(mu + on, 2.0));
     const MultilinearModel model = builder.build();
     Random random(3);
     const State state = model.start(random);

@@ -77,7 +77,7 @@ TEST(NoUTurn, NormalsOfAnyShapeHaveTheirMoments) {
 // The approximation makes the target round, so that its condition costs nothing and its dimension little.
 TEST(NoUTurn, AThousandDimensionsCostFewGradientsADraw) {
     const NormalTarget target(1000, 1);
-    const NutsSample sample = no_u_turn(target.density(), {target.mean, target.covariance}, {.draws = 1000});
+    const NutsSample sample = no_u_turn(target.density(), {target.mean, target.covariance}, {.draws = 2000});
     const double each = sample.ess / static_cast<double>(sample.kept_gradients);
     fmt::print("effective draws a gradient, 1,000 dimensions: {:.2f} (ess {:.0f}, {} gradients)\n", each, sample.ess,
                sample.kept_gradients);

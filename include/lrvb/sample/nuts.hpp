@@ -16,9 +16,16 @@
 /// kept. Where draws say that it is not right, since moves are long or chains disagree, the draws of all chains,
 /// pooled, take the place of the approximation and the chains begin again.
 ///
-/// A move follows z' = r, r' = ∇ log p(z) forwards and backwards by leapfrog steps, 2^depth of them, until it turns:
-/// with ρ the sum of the momenta between two ends, less half of each end's, where r₋·ρ ≤ 0 or r₊·ρ ≤ 0. A draw is one
-/// of the points of the trajectory, with probabilities proportional to exp(log p − ½|r|²), favouring the later half.
+/// A move follows z' = r, r' = ∇ log p(z) forwards and backwards by steps, 2^depth of them, until it turns. A step of
+/// length ε goes about the standard normal exactly, and is pushed before and after by what the target has besides:
+///
+///     r ← r + ½ε(∇ log p(z) + z),     (z, r) ← (z cos ε + r sin ε, r cos ε − z sin ε),     r ← r + ½ε(∇ log p(z) + z).
+///
+/// It preserves volume and can be gone back, as a leapfrog step, but of a normal target it loses no energy, so that
+/// steps can be of more than a radian in any dimension (Shahbaba, Lan, Johnson & Neal 2014). A trajectory has turned,
+/// with ρ the sum of the momenta between two ends, less half of each end's, where r₋·ρ ≤ 0 or r₊·ρ ≤ 0; and one of two
+/// points where r₋·r₊ ≤ 0, since a quarter of a turn about a normal is an independent draw. A draw is one of the points
+/// of the trajectory, with probabilities proportional to exp(log p − ½|r|²), favouring the later half.
 ///
 /// A step whose energy grows by more than a thousand is a *divergence*: there the density bends more than steps can
 /// follow, and nothing that is beyond is seen. Draws with divergences are biased, and the sample says how many had one.
