@@ -1,4 +1,5 @@
 #include "base/files.hpp"
+#include "check/target.hpp"
 
 #include <lrvb/check/check.hpp>
 #include <lrvb/query/sensitivity.hpp>
@@ -11,14 +12,14 @@ namespace lrvb {
 
 namespace {
 
-constexpr double kFlat = 0.01;   // smallest eigenvalue of I − LᵀHL
-constexpr double kSecond = 3e8;  // numbers looked at in about a second
+constexpr double kQuick = 1.0;  // seconds
+constexpr double kFlat = 0.01;  // smallest eigenvalue of I − LᵀHL
 
 bool is_wished(CheckWish wish, const FittedModel& fitted) {
     if (wish == CheckWish::quick) {
-        return fitted.work_of_a_draw() * static_cast<double>(CheckOptions().draws) <= kSecond;
+        return fitted.work_of_a_draw() * static_cast<double>(CheckOptions().draws) <= detail::kWorkOfASecond;
     }
-    return wish == CheckWish::always;
+    return wish != CheckWish::never;
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ std::string flat_direction(const FittedModel& fitted) {
         rows[static_cast<std::size_t>(most)].name, flattest.curvature);
 }
 
-CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish wish) {
+CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish wish, std::optional<double> seconds) {
     CheckedFit result;
     result.fitted = kind.fit(request);
     FittedModel& fitted = *result.fitted;
@@ -62,6 +63,12 @@ CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish 
         CheckOptions options;
         options.seed = request.options.seed;
         options.threads = request.threads;
+        if (wish == CheckWish::quick) options.seconds = kQuick;
+        if (seconds) options.seconds = *seconds;
+        if (wish == CheckWish::exact) {
+            file = corrected(file, check(fitted, options));
+            return result;
+        }
         try {
             file.check = check(fitted, options);
         } catch (const std::invalid_argument& error) {  // a posterior that draws do not reach: the fit stands without

@@ -27,14 +27,29 @@ constexpr double kStride = 1.25;             // between places that a log precis
 constexpr double kFarthest = 16.0;           // strides
 constexpr std::size_t kChainsForDrift = 8;
 constexpr double kDriftErrors = 4.0;
-constexpr double kDrift = 0.2;  // a mean by so many sds, or a variance by twice that share
+constexpr double kBeyond = 0.5;  // sds beyond all draws
+constexpr int kTurnOfDraws = 9;  // its random numbers are those of no other
+constexpr double kDrift = 0.2;   // a mean by so many sds, or a variance by twice that share
 
 }  // namespace
 
 struct Explorer::Start {
     Vector statistics;
     bool at_draw = false;
-    Index moved = -1;  // a precision that is held at first
+    Index moved = -1;     // a precision that is held at first
+    Index displaced = 0;  // coordinates that were put elsewhere
+};
+
+// Points of all chains, and where in which chain they are.
+struct Explorer::Runs {
+    std::vector<Start> starts;
+    Matrix points;
+    std::vector<Index> chain_of;
+    std::vector<Index> place_of;
+
+    const Start& start_of(Index point) const {
+        return starts[static_cast<std::size_t>(chain_of[static_cast<std::size_t>(point)])];
+    }
 };
 
 Explorer::Explorer(const Model& model, const State& state, const ModelDensity& density, const LabelledDensity& labelled,
@@ -67,19 +82,19 @@ Explorer::Explorer(const Model& model, const State& state, const ModelDensity& d
 
 // A quarter of the chains, or more, from draws; the others by turns with components emptied, with precisions moved, and
 // from where a fit would start.
-std::vector<Explorer::Start> Explorer::starts(const ImportanceSample& sample, Random& random) const {
+std::vector<Explorer::Start> Explorer::starts(const Matrix& draws, const Vector& weights, bool from_afar,
+                                              Random& random) const {
     const Exchangeable exchangeable = model_.exchangeable();
     const bool can_empty = exchangeable.weights && !state_.clamped[static_cast<std::size_t>(*exchangeable.weights)];
     // Systematic resampling.
-    const Vector weights = sample.log_weights.array().exp();
-    Matrix points(sample.points.rows(), chains_);
+    Matrix points(draws.rows(), chains_);
     double sum = 0.0;
     Index draw = 0;
     const double offset = random.uniform();
     for (Index c = 0; c < chains_; ++c) {
         const double level = (static_cast<double>(c) + offset) / static_cast<double>(chains_);
         while (draw + 1 < weights.size() && sum + weights[draw] < level) sum += weights[draw++];
-        points.col(c) = sample.points.col(draw);
+        points.col(c) = draws.col(draw);
     }
     const Matrix statistics = density_.statistics(points);
     const Layout& layout = model_.layout();
@@ -89,7 +104,7 @@ std::vector<Explorer::Start> Explorer::starts(const ImportanceSample& sample, Ra
     for (Index c = 0; c < chains_; ++c) {
         Start start;
         start.statistics = statistics.col(c);
-        if (c % 4 == 3) {
+        if (c % 4 == 3 && from_afar) {
             const State begun = model_.start(random);
             start.statistics = density_.statistics(density_.chart().point(begun.mean));
         } else if (c % 4 == 1 && can_empty) {
@@ -101,7 +116,12 @@ std::vector<Explorer::Start> Explorer::starts(const ImportanceSample& sample, Ra
             const Index stays =
                 (first + 1 + static_cast<Index>(random.uniform() * static_cast<double>(parts - 1))) % parts;
             for (Index k = 0; k < parts; ++k) {
-                if (k == first || (several && k != stays && random.uniform() < 0.5)) log_weights[k] = kEmpty;
+                if (k != first && !(several && k != stays && random.uniform() < 0.5)) continue;
+                log_weights[k] = kEmpty;
+                for (const Index variable : exchangeable.blocks[static_cast<std::size_t>(k)]) {
+                    start.displaced += static_cast<Index>(density_.chart().coordinates_of(variable).size());
+                }
+                start.displaced += 1;
             }
             const double largest = log_weights.maxCoeff();
             log_weights.array() -= largest + std::log((log_weights.array() - largest).exp().sum());
@@ -113,6 +133,7 @@ std::vector<Explorer::Start> Explorer::starts(const ImportanceSample& sample, Ra
             const double strides = 1.0 + std::fmod(static_cast<double>(count / 2), kFarthest);
             const VariableInfo& info = layout[start.moved];
             const double log_value = state_.mean[info.offset + 1] + side * strides * kStride;
+            start.displaced = 1;
             start.statistics[info.offset] = std::exp(log_value);
             start.statistics[info.offset + 1] = log_value;
         } else {
@@ -144,33 +165,31 @@ Matrix Explorer::run(const Start& start, Random& random) const {
     return points.leftCols(count);
 }
 
-Explored Explorer::explore(const ImportanceSample& sample, double dof, double limit, int turn) const {
+Explorer::Runs Explorer::run_all(const Matrix& draws, const Vector& weights, bool from_afar, int turn) const {
     const std::uint64_t first = kChainStreams * static_cast<std::uint64_t>(turn + 1);
     Random random(seed_, first);
-    const std::vector<Start> all = starts(sample, random);
-    std::vector<Matrix> runs(all.size());
-    in_parallel(threads_, static_cast<Index>(all.size()), [&](Index c) {
+    Runs runs;
+    runs.starts = starts(draws, weights, from_afar, random);
+    std::vector<Matrix> each(runs.starts.size());
+    in_parallel(threads_, static_cast<Index>(each.size()), [&](Index c) {
         Random own(seed_, first + static_cast<std::uint64_t>(c) + 1);
-        runs[static_cast<std::size_t>(c)] = run(all[static_cast<std::size_t>(c)], own);
+        each[static_cast<std::size_t>(c)] = run(runs.starts[static_cast<std::size_t>(c)], own);
     });
     Index count = 0;
-    for (const Matrix& one : runs) count += one.cols();
-    Explored explored;
-    explored.points.resize(density_.dimension(), count);
-    std::vector<Index> chain_of;
-    std::vector<Index> place_of;  // in its chain
-    for (std::size_t c = 0; c < runs.size(); ++c) {
-        explored.points.middleCols(static_cast<Index>(chain_of.size()), runs[c].cols()) = runs[c];
-        chain_of.insert(chain_of.end(), static_cast<std::size_t>(runs[c].cols()), static_cast<Index>(c));
-        for (Index i = 0; i < runs[c].cols(); ++i) place_of.push_back(i);
+    for (const Matrix& one : each) count += one.cols();
+    runs.points.resize(density_.dimension(), count);
+    for (std::size_t c = 0; c < each.size(); ++c) {
+        runs.points.middleCols(static_cast<Index>(runs.chain_of.size()), each[c].cols()) = each[c];
+        runs.chain_of.insert(runs.chain_of.end(), static_cast<std::size_t>(each[c].cols()), static_cast<Index>(c));
+        for (Index i = 0; i < each[c].cols(); ++i) runs.place_of.push_back(i);
     }
-    const Vector log_density = density_.evaluate(explored.points, threads_);
-    const Vector log_ratio = log_density - log_proposal_at(sample.proposal, explored.points, dof, threads_);
+    return runs;
+}
 
-    // Distances of the reported variables, in their sds.
-    const Vector weights = sample.log_weights.array().exp();
-    const Matrix drawn = values_at_(sample.points);
-    Matrix z = values_at_(explored.points);
+// Distances of the reported variables from the means of the draws, in their sds.
+Matrix Explorer::distances(const Matrix& draws, const Vector& weights, const Matrix& points) const {
+    const Matrix drawn = values_at_(draws);
+    Matrix z = values_at_(points);
     for (Index v = 0; v < z.rows(); ++v) {
         const Eigen::ArrayXd counted = (weights.array() > 0.0).select(drawn.row(v).transpose().array(), 0.0);
         const double mean = (weights.array() * counted).sum();
@@ -181,6 +200,19 @@ Explored Explorer::explore(const ImportanceSample& sample, double dof, double li
             z.row(v).setZero();  // held
         }
     }
+    return z;
+}
+
+Explored Explorer::explore(const ImportanceSample& sample, double dof, double limit, int turn) const {
+    const Vector weights = sample.log_weights.array().exp();
+    Runs runs = run_all(sample.points, weights, true, turn);
+    Explored explored;
+    explored.points = std::move(runs.points);
+    const Index count = explored.points.cols();
+    const Vector log_density = density_.evaluate(explored.points, threads_);
+    const Vector log_ratio = log_density - log_proposal_at(sample.proposal, explored.points, dof, threads_);
+
+    const Matrix z = distances(sample.points, weights, explored.points);
     const double log_limit = std::log(limit * static_cast<double>(sample.points.cols())) + sample.log_integral;
     // What is so far below the draws would have to be that much larger to hold anything.
     const Vector heights = (weights.array() > 0.0).select(sample.log_density, 0.0);
@@ -195,9 +227,7 @@ Explored Explorer::explore(const ImportanceSample& sample, double dof, double li
         if (!(log_density[i] + importance > deepest)) continue;
         explored.uncovered.push_back(i);
         // On its way back from where it was put, a chain may pass tails that hold nothing.
-        const Index c = chain_of[static_cast<std::size_t>(i)];
-        const bool settled =
-            all[static_cast<std::size_t>(c)].at_draw || 2 * place_of[static_cast<std::size_t>(i)] >= kept_;
+        const bool settled = runs.start_of(i).at_draw || 2 * runs.place_of[static_cast<std::size_t>(i)] >= kept_;
         const bool wide_open = log_ratio[i] + importance > log_limit + std::log(kWideOpen);
         explored.wide_open += settled && wide_open ? 1.0 : 0.0;
         if (z.rows() > 0) ++blamed[static_cast<std::size_t>(variable)];
@@ -205,14 +235,19 @@ Explored Explorer::explore(const ImportanceSample& sample, double dof, double li
     if (!explored.uncovered.empty() && !blamed.empty()) {
         explored.variable = std::max_element(blamed.begin(), blamed.end()) - blamed.begin();
     }
-    // Means of the second half of each chain that began at a draw.
-    explored.drifting = -1;
+    explored.drifting = drifting(runs, z);
+    return explored;
+}
+
+// By means of the second half of each chain that began at a draw.
+Index Explorer::drifting(const Runs& runs, const Matrix& z) const {
+    Index found = -1;
     Matrix first_moments = Matrix::Zero(z.rows(), chains_);
     Matrix second_moments = first_moments;
     Vector lengths = Vector::Zero(chains_);
-    for (Index i = 0; i < count; ++i) {
-        const Index c = chain_of[static_cast<std::size_t>(i)];
-        if (2 * place_of[static_cast<std::size_t>(i)] < kept_ || !all[static_cast<std::size_t>(c)].at_draw) continue;
+    for (Index i = 0; i < z.cols(); ++i) {
+        const Index c = runs.chain_of[static_cast<std::size_t>(i)];
+        if (2 * runs.place_of[static_cast<std::size_t>(i)] < kept_ || !runs.start_of(i).at_draw) continue;
         first_moments.col(c) += z.col(i);
         second_moments.col(c) += z.col(i).cwiseAbs2();
         lengths[c] += 1.0;
@@ -236,10 +271,45 @@ Explored Explorer::explore(const ImportanceSample& sample, double dof, double li
             const double beyond = off - kDriftErrors * error - (squares ? 2.0 : 1.0) * kDrift;
             if (z.row(v).cwiseAbs().maxCoeff() == 0.0 || !(beyond > largest)) continue;
             largest = beyond;
-            explored.drifting = v;
+            found = v;
         }
     }
-    return explored;
+    return found;
+}
+
+Left Explorer::leave(const Matrix& draws, const Vector& log_density) const {
+    const Vector weights = Vector::Constant(draws.cols(), 1.0 / static_cast<double>(draws.cols()));
+    const Runs runs = run_all(draws, weights, false, kTurnOfDraws);
+    Left left;
+    if (runs.points.cols() == 0) return left;
+    const Matrix z = distances(draws, weights, runs.points);
+    left.drifting = drifting(runs, z);
+    const Matrix drawn = distances(draws, weights, draws);
+    const Vector lowest = drawn.rowwise().minCoeff().array() - kBeyond;
+    const Vector highest = drawn.rowwise().maxCoeff().array() + kBeyond;
+    const Vector heights = density_.evaluate(runs.points, threads_);
+    for (Index c = 0; c < chains_ && left.away < 0; ++c) {
+        const Start& start = runs.starts[static_cast<std::size_t>(c)];
+        if (start.displaced == 0) continue;
+        double height = 0.0;
+        double count = 0.0;
+        Vector least = Vector::Constant(z.rows(), std::numeric_limits<double>::infinity());
+        Vector most = -least;
+        for (Index i = 0; i < z.cols(); ++i) {
+            if (runs.chain_of[static_cast<std::size_t>(i)] != c) continue;
+            if (2 * runs.place_of[static_cast<std::size_t>(i)] < kept_) continue;
+            height += heights[i];
+            count += 1.0;
+            least = least.cwiseMin(z.col(i));
+            most = most.cwiseMax(z.col(i));
+        }
+        const double depth = kDepth + kDepthOfACoordinate * static_cast<double>(start.displaced);
+        if (!(count > 0.0 && height / count > log_density.mean() - depth)) continue;
+        for (Index v = 0; v < z.rows(); ++v) {
+            if (least[v] > highest[v] || most[v] < lowest[v]) left.away = v;
+        }
+    }
+    return left;
 }
 
 }  // namespace lrvb::detail

@@ -50,6 +50,16 @@ struct Explored {
     Index drifting = -1;
 };
 
+/// What chains say of draws that have no proposal to be weighed against: those of chains of another kind.
+struct Left {
+    /// As above.
+    Index drifting = -1;
+    /// The reported variable by which a chain that was put elsewhere stayed, in its second half, beyond all draws,
+    /// though the density there is not so low that it could hold nothing: less than 10 + 4 nats below for each
+    /// coordinate that was moved. −1 where all come back.
+    Index away = -1;
+};
+
 class Explorer {
   public:
     Explorer(const Model& model, const State& state, const ModelDensity& density, const LabelledDensity& labelled,
@@ -61,10 +71,17 @@ class Explorer {
     /// A point is uncovered above this limit; `turn` sets the random numbers of several explorations apart.
     Explored explore(const ImportanceSample& sample, double dof, double limit, int turn) const;
 
+    /// Chains from draws, all of the same weight, from these with components emptied and with precisions moved.
+    Left leave(const Matrix& draws, const Vector& log_density) const;
+
   private:
     struct Start;
-    std::vector<Start> starts(const ImportanceSample& sample, Random& random) const;
+    struct Runs;
+    std::vector<Start> starts(const Matrix& draws, const Vector& weights, bool from_afar, Random& random) const;
     Matrix run(const Start& start, Random& random) const;
+    Runs run_all(const Matrix& draws, const Vector& weights, bool from_afar, int turn) const;
+    Matrix distances(const Matrix& draws, const Vector& weights, const Matrix& points) const;
+    Index drifting(const Runs& runs, const Matrix& z) const;
 
     const Model& model_;
     const State& state_;

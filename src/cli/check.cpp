@@ -2,6 +2,7 @@
 #include "cli/check_model.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
+#include "cli/progress.hpp"
 
 #include <lrvb/check/check.hpp>
 
@@ -40,7 +41,9 @@ std::string table_text(const Check& check, const std::vector<Index>& chosen) {
                          fixed ? "NA" : decimals(variable.shift, 2), fixed ? "NA" : decimals(variable.ratio, 2),
                          variable.verdict});
     }
-    const std::string method = check.method == CheckMethod::importance ? "importance sampling" : "Metropolis-Hastings";
+    const std::string method = check.method == CheckMethod::importance ? "importance sampling"
+                               : check.method == CheckMethod::nuts     ? "the no-U-turn sampler"
+                                                                       : "Metropolis-Hastings";
     return fmt::format("{} draws of the exact posterior by {}, effective sample size {:.0f}\n{}\n\n{}\n{}: {}\n",
                        check.draws, method, check.ess, detail::on_one_line(check.trust), aligned(table),
                        to_string(check.verdict), detail::on_one_line(check.message));
@@ -105,12 +108,19 @@ int run_check(const Settings& settings) {
         return kSuccess;
     }
     CheckOptions options;
-    if (settings.text("method") == "mh") options.method = CheckMethod::metropolis;
+    options.method = check_method(settings.text("method"));  // of none: auto
+    if (settings.has("seconds")) options.seconds = settings.number("seconds");
+    CheckLine line;
+    options.progress = [&](const CheckProgress& progress) {
+        line.show(progress);
+        return true;
+    };
     options.draws = settings.whole("draws", options.draws);
     options.seed = settings.seed();
     options.threads = threads_of(settings);
     const std::vector<Index> chosen = fit.posterior.select(settings.list("variables"));
     const Check check = lrvb::check(*restore(fit, data_of(data), options.threads), fit.posterior, options);
+    line.clear();
     if (!draws_path.empty()) save_draws(check, chosen, draws_path);
     if (settings.flag("correct")) write_fit(output, corrected(fit, check));
     // A file on standard output is for the next program in the pipe: nothing else belongs there.
@@ -136,10 +146,11 @@ Command check_command() {
         "check",
         "Compare a fit with the exact posterior, or, with --model, data from the model with the data",
         {fit_argument(), data, draws,
-         OptionInfo::choice("--method", {"importance", "mh"},
-                            "importance (default), or mh for Metropolis-Hastings about the mode"),
-         format_option(), variables_option(), seed_option("Seed of the draws (default 1)"), threads_option(),
-         memory_option(),
+         OptionInfo::choice("--method", {"auto", "importance", "nuts", "mh"},
+                            "auto (default): importance sampling, and the no-U-turn sampler where that cannot tell; or "
+                            "one of them, or mh for Metropolis-Hastings about the mode"),
+         seconds_option("About how long --method auto may take (default 30)"), format_option(), variables_option(),
+         seed_option("Seed of the draws (default 1)"), threads_option(), memory_option(),
          OptionInfo{"--save-draws",
                     "Write the draws to this CSV file, with lp__ and the log density log_g__ of the proposal",
                     OptionInfo::Type::output},

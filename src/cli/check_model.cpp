@@ -75,7 +75,8 @@ void require_model_check_options(const Settings& settings) {
 void show_model_check(const FittedModel& fitted, const Settings& settings) {
     ModelCheckOptions options;
     if (settings.has("method") || settings.has("draws")) options.draws = ParameterDraws::exact;
-    if (settings.text("method") == "mh") options.exact.method = CheckMethod::metropolis;
+    options.exact.method = check_method(settings.text("method"));
+    if (settings.has("seconds")) options.exact.seconds = settings.number("seconds");
     options.exact.draws = settings.whole("draws", options.exact.draws);
     options.exact.seed = settings.seed();
     options.exact.threads = threads_of(settings);

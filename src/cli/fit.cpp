@@ -18,6 +18,11 @@ namespace lrvb::cli {
 namespace {
 
 CheckWish wish_of(const Settings& settings) {
+    if (settings.flag("exact")) {
+        if (settings.given("check"))
+            throw UsageError("--exact always compares with the exact posterior: leave out --check");
+        return CheckWish::exact;
+    }
     const std::string word = settings.text("check", "auto");
     return word == "always" ? CheckWish::always : word == "never" ? CheckWish::never : CheckWish::quick;
 }
@@ -104,6 +109,7 @@ int fit_all(const Kind& kind, const OptionInfo& option, const Settings& settings
         throw UsageError(fmt::format("{} is of one fit: choose one {}, or use 'lrvb predict' on the fits of a range",
                                      table.option, option.short_key()));
     }
+    if (settings.flag("exact")) throw UsageError("--exact is of one fit: choose one " + option.short_key());
     const std::vector<std::string> outputs = range_outputs(settings.text("output"), option, first, last);
     for (const std::string& output : outputs) require_other_file(output, files_read(kind, settings));
     const FitRequest all = request_of(settings);
@@ -135,8 +141,10 @@ int fit_kind(const Kind& kind, const Settings& settings) {
     const TableOutput table = table_output(kind, settings);
     const FitRequest request = request_of(settings);
     const CheckWish wish = wish_of(settings);
-    const CheckedFit fit =
-        with_progress(request, settings, [&](const FitRequest& whole) { return fit_and_check(kind, whole, wish); });
+    std::optional<double> seconds;
+    if (settings.has("seconds")) seconds = settings.number("seconds");
+    const CheckedFit fit = with_progress(
+        request, settings, [&](const FitRequest& whole) { return fit_and_check(kind, whole, wish, seconds); });
     FitFile& file = fit.fitted->file();
     file.program = LRVB_VERSION;
     file.data.na = request.data.na();
@@ -196,6 +204,10 @@ std::vector<Command> fit_commands() {
         options.push_back(
             OptionInfo::choice("--check", {"auto", "always", "never"},
                                "Compare with the exact posterior: auto (default: where it is quick), always, never"));
+        options.push_back(OptionInfo::flag(
+            "--exact", "Give means, sds, quantiles and covariances of the exact posterior, by its draws"));
+        options.push_back(
+            seconds_option("About how long the comparison may take (default: 1; 30 with --exact or --check always)"));
         options.push_back(OptionInfo::flag("--quiet", "Print no progress and no summary"));
         options.push_back(threads_option());
         options.push_back(memory_option());

@@ -69,6 +69,10 @@ OptionInfo na_option() {
     return option;
 }
 
+OptionInfo seconds_option(const std::string& help) {
+    return OptionInfo::number("--seconds", 0.1, 1e6, "between 0.1 and 1000000", help);
+}
+
 OptionInfo seed_option(const std::string& help) {
     return {"--seed", help, OptionInfo::Type::seed};
 }

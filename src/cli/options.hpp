@@ -25,6 +25,7 @@ OptionInfo memory_option();
 OptionInfo na_option();
 /// --seed.
 OptionInfo seed_option(const std::string& help);
+OptionInfo seconds_option(const std::string& help);
 /// --variables, a list of names.
 OptionInfo variables_option();
 /// --all: "Show all <these>".

@@ -55,4 +55,21 @@ std::string ProgressLine::text(const Progress& progress, double seconds) const {
     return line + fmt::format(", {:.3g} rows/s, {:.1f} s", rows_seen_ / std::max(seconds, 1e-9), seconds);
 }
 
+CheckLine::CheckLine(ProgressOutput output) : output_(std::move(output)), last_shown_(output_.now()) {}
+
+void CheckLine::show(const CheckProgress& progress) {
+    const ProgressOutput::Clock::time_point now = output_.now();
+    if (!output_.is_terminal || now - last_shown_ < std::chrono::milliseconds(100)) return;
+    last_shown_ = now;
+    written_ = true;
+    output_.write(fmt::format(
+        "\r\x1b[K{} draws of the exact posterior ({}): {:.0f}%, {} of {} variables resolved so far", progress.draws,
+        to_string(progress.method), 100.0 * progress.done, progress.resolved, progress.variables));
+}
+
+void CheckLine::clear() {
+    if (written_) output_.write("\r\x1b[K");
+    written_ = false;
+}
+
 }  // namespace lrvb::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <lrvb/check/check.hpp>
 #include <lrvb/fit/fit.hpp>
 
 #include <chrono>
@@ -47,6 +48,23 @@ class ProgressLine {
     Clock::time_point last_shown_;
     int looks_ = 0;
     double rows_seen_ = 0.0;
+    bool written_ = false;
+};
+
+/// What a check is at, on a terminal alone.
+class CheckLine {
+  public:
+    explicit CheckLine(ProgressOutput output = ProgressOutput::standard_error());
+    ~CheckLine() { clear(); }
+    CheckLine(const CheckLine&) = delete;
+    CheckLine& operator=(const CheckLine&) = delete;
+
+    void show(const CheckProgress& progress);
+    void clear();
+
+  private:
+    ProgressOutput output_;
+    ProgressOutput::Clock::time_point last_shown_;
     bool written_ = false;
 };
 

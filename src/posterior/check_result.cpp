@@ -12,7 +12,7 @@ namespace lrvb {
 namespace {
 
 constexpr std::array kVerdicts{CheckVerdict::ok, CheckVerdict::off, CheckVerdict::doubtful, CheckVerdict::unchecked};
-constexpr std::array kMethods{CheckMethod::importance, CheckMethod::metropolis};
+constexpr std::array kMethods{CheckMethod::importance, CheckMethod::nuts, CheckMethod::metropolis};
 
 class Reader {
   public:
@@ -115,7 +115,15 @@ class Reader {
 }  // namespace
 
 std::string_view to_string(CheckMethod method) {
-    return method == CheckMethod::importance ? "importance" : "mh";
+    switch (method) {
+        case CheckMethod::importance:
+            return "importance";
+        case CheckMethod::nuts:
+            return "nuts";
+        case CheckMethod::metropolis:
+            break;
+    }
+    return "mh";
 }
 
 std::optional<CheckMethod> check_method(std::string_view word) {

@@ -20,6 +20,7 @@ constexpr std::uint64_t kTrajectories = std::uint64_t{1} << 53U;  // streams
 constexpr double kDispersion = 1.5;                               // of the beginnings, in sds of the approximation
 constexpr int kHalvings = 60;                                     // of a beginning that has no density
 constexpr Index kRoundsBetweenReports = 16;
+constexpr Index kFewestDraws = 8;  // of a chain, for it to be judged
 
 // u = centre + Lz.
 struct Coordinates {
@@ -36,6 +37,28 @@ struct Coordinates {
     }
 };
 
+struct Move {
+    double log_density = 0.0;
+    double acceptance = 0.0;
+    Index steps = 0;
+    bool diverged = false;
+    bool was_cut = false;
+};
+
+// What is kept of a chain.
+struct Kept {
+    Kept(Index dimension, Index most) : positions(dimension, most) {}
+
+    void add(const detail::NoUTurnChain& chain) {
+        positions.col(count++) = chain.draw();
+        moves.push_back({chain.log_density(), chain.acceptance(), chain.steps(), chain.diverged(), chain.was_cut()});
+    }
+
+    Matrix positions;
+    std::vector<Move> moves;
+    Index count = 0;
+};
+
 class Sampler {
   public:
     Sampler(const SmoothDensity& density, const NormalApproximation& approximation, const NutsOptions& options)
@@ -48,11 +71,11 @@ class Sampler {
     }
 
     NutsSample run() {
-        NutsSample best = run_chains(0);
+        NutsSample best = run_chains(0, options_.gradients);
         Index gradients = best.gradients;
         for (int refinement = 1; refinement <= options_.refinements && !best.reliable(); ++refinement) {
-            if (!refine(best)) break;
-            NutsSample next = run_chains(refinement);
+            if (gradients >= options_.gradients || !refine(best)) break;
+            NutsSample next = run_chains(refinement, options_.gradients - gradients);
             gradients += next.gradients;
             next.refinements = refinement;
             const bool better = next.reliable() || (next.r_hat <= best.r_hat && next.divergences <= best.divergences) ||
@@ -107,18 +130,17 @@ class Sampler {
     }
 
     // All chains ask together, as long as they have moves to make.
-    NutsSample run_chains(int refinement) const {
+    NutsSample run_chains(int refinement, Index limit) const {
         std::vector<detail::NoUTurnChain> chains = begin(refinement);
         const Index count = options_.chains;
         const Index length = options_.warmup + kept_;
         NutsSample sample;
         sample.chains = options_.chains;
-        Matrix kept(density_.dimension(), kept_ * count);
-        sample.log_density.resize(kept_ * count);
+        std::vector<Kept> kept(static_cast<std::size_t>(count), Kept(density_.dimension(), kept_));
         std::vector<Index> asking;
         for (Index c = 0; c < count; ++c) asking.push_back(c);
         Matrix z;
-        for (Index round = 0; !asking.empty(); ++round) {
+        for (Index round = 0; !asking.empty() && sample.gradients < limit; ++round) {
             const Index size = static_cast<Index>(asking.size());
             z.resize(density_.dimension(), size);
             for (Index i = 0; i < size; ++i) z.col(i) = chain_at(chains, asking, i).position();
@@ -127,15 +149,15 @@ class Sampler {
             for (Index i = 0; i < size; ++i) {
                 detail::NoUTurnChain& chain = chain_at(chains, asking, i);
                 if (!chain.told(there.values[i], there.gradients.col(i))) continue;
-                const Index at = chain.moves() - 1 - options_.warmup;
-                if (at >= 0) keep(chain, asking[static_cast<std::size_t>(i)] * kept_ + at, kept, sample);
+                if (chain.moves() > options_.warmup) {
+                    kept[static_cast<std::size_t>(asking[static_cast<std::size_t>(i)])].add(chain);
+                }
                 if (chain.moves() < length) chain.begin_move();
             }
             std::erase_if(asking, [&](Index c) { return chains[static_cast<std::size_t>(c)].moves() == length; });
             if (round % kRoundsBetweenReports == 0) report(chains, length);
         }
-        sample.points = coordinates_.points(kept);
-        sample.acceptance /= static_cast<double>(kept.cols());
+        gather(kept, sample);
         diagnose(sample);
         return sample;
     }
@@ -145,13 +167,29 @@ class Sampler {
         return chains[static_cast<std::size_t>(asking[static_cast<std::size_t>(i)])];
     }
 
-    static void keep(const detail::NoUTurnChain& chain, Index at, Matrix& kept, NutsSample& sample) {
-        kept.col(at) = chain.draw();
-        sample.log_density[at] = chain.log_density();
-        sample.acceptance += chain.acceptance();
-        sample.divergences += chain.diverged() ? 1 : 0;
-        sample.cut += chain.was_cut() ? 1 : 0;
-        sample.kept_gradients += chain.steps();
+    // As many draws of each chain as the one with the fewest has.
+    void gather(const std::vector<Kept>& kept, NutsSample& sample) const {
+        Index length = kept_;
+        for (const Kept& one : kept) length = std::min(length, one.count);
+        if (length < kFewestDraws) length = 0;
+        const Index total = length * sample.chains;
+        Matrix z(density_.dimension(), total);
+        sample.log_density.resize(total);
+        for (Index c = 0; c < sample.chains; ++c) {
+            const Kept& one = kept[static_cast<std::size_t>(c)];
+            z.middleCols(c * length, length) = one.positions.leftCols(length);
+            for (Index i = 0; i < length; ++i) {
+                const Move& move = one.moves[static_cast<std::size_t>(i)];
+                sample.log_density[c * length + i] = move.log_density;
+                sample.acceptance += move.acceptance / static_cast<double>(total);
+                sample.divergences += move.diverged ? 1 : 0;
+                sample.cut += move.was_cut ? 1 : 0;
+                sample.kept_gradients += move.steps;
+            }
+        }
+        sample.points = coordinates_.points(z);
+        if (!options_.representative) return;
+        for (Index i = 0; i < total; ++i) sample.points.col(i) = options_.representative(sample.points.col(i));
     }
 
     void report(const std::vector<detail::NoUTurnChain>& chains, Index length) const {
@@ -163,6 +201,8 @@ class Sampler {
     }
 
     void diagnose(NutsSample& sample) const {
+        sample.r_hat = std::numeric_limits<double>::infinity();
+        if (sample.points.cols() == 0) return;
         const Index dimension = sample.points.rows();
         Vector ess(dimension);
         Vector r_hat(dimension);
@@ -178,6 +218,7 @@ class Sampler {
 
     // The covariance of the draws, in z, drawn towards the identity as far as there are too few of them.
     bool refine(const NutsSample& sample) {
+        if (sample.points.cols() == 0) return false;
         const Index dimension = sample.points.rows();
         const Vector mean = sample.points.rowwise().mean();
         Matrix z = sample.points.colwise() - mean;

@@ -6,7 +6,9 @@
 #include <lrvb/sample/metropolis.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,8 +17,9 @@
 /// the answer is from it.
 ///
 /// Importance sampling takes the linear response itself, on unbounded parameters, as location and scale of its
-/// proposals; Metropolis–Hastings takes the same scale about the mode. Every reported variable is a function of a draw,
-/// so its exact mean and sd are those of the draws, with
+/// proposals; where that is not enough, the no-U-turn sampler follows the posterior in the coordinates that the
+/// response whitens; Metropolis–Hastings, the paper's method, takes the same scale about the mode. Every reported
+/// variable is a function of a draw, so its exact mean and sd are those of the draws, with
 ///
 ///     shift = (mean_lrvb − mean_exact)/sd_exact,     ratio = sd_lrvb/sd_exact.
 ///
@@ -42,11 +45,28 @@
 /// labels: the posterior is cut to where no exchange of two brings a point nearer to the answer, in its sds.
 namespace lrvb {
 
-struct CheckOptions {
+/// How far a check is.
+struct CheckProgress {
     CheckMethod method = CheckMethod::importance;
+    Index draws = 0;
+    /// The share of its draws that are made.
+    double done = 0.0;
+    /// Variables of which draws so far can tell, of how many.
+    Index resolved = 0;
+    Index variables = 0;
+};
+
+struct CheckOptions {
+    /// Absent: importance sampling; where its draws do not tell of every variable, more of them, or the no-U-turn
+    /// sampler, until they do or the time is up.
+    std::optional<CheckMethod> method = {};
     Index draws = 4000;
+    /// The time of a choice, about: it is counted by work, so that every machine makes the same check.
+    double seconds = 30.0;
     std::uint64_t seed = 1;
     int threads = 1;
+    /// Called now and then; returning false ends the check with std::runtime_error.
+    std::function<bool(const CheckProgress&)> progress = {};
 };
 
 /// Shift and sd may be off by a tenth.
@@ -56,8 +76,9 @@ constexpr double kCheckEss = 400.0;
 
 /// The result, and the draws that it comes from.
 struct LRVB_EXPORT Check : CheckResult {
-    /// What the draws say of themselves: k̂ is below its threshold, or R̂ below 1.05, and they are worth kCheckEss; of
-    /// importance sampling also that nothing is `unseen`, and that no sd hangs on a few of them.
+    /// What the draws say of themselves: k̂ is below its threshold, or R̂ below 1.01 (1.05 for Metropolis–Hastings), and
+    /// they are worth kCheckEss; also that nothing is `unseen`; of importance sampling that no sd hangs on a few of
+    /// them, and of the no-U-turn sampler that not one move in a thousand diverged.
     bool reliable = false;
 
     /// Of importance sampling.
@@ -71,7 +92,14 @@ struct LRVB_EXPORT Check : CheckResult {
     std::vector<double> variance_k_hat;
     /// Of Metropolis–Hastings.
     bool random_walk = false;
+    /// Of chains.
     int chains = 0;
+    /// Of the no-U-turn sampler.
+    Index divergences = 0;
+    Index gradients = 0;
+    /// Variables that the draws can tell of, and how many times as many draws could tell of all.
+    Index resolved = 0;
+    double more = 1.0;
     /// The share of the proposals that were left out, since they had components exchanged.
     double exchanged = 0.0;
 
@@ -107,18 +135,22 @@ LRVB_EXPORT CheckResult read_check(const std::string& path, const FitFile& fit);
 /// When a fit is checked by itself.
 enum class CheckWish {
     quick,   ///< where it takes about a second at most
-    always,  ///< however long it takes
+    always,  ///< however long importance sampling takes, and half a minute of the no-U-turn sampler where it is needed
+    exact,   ///< as always, and the answer is corrected by the draws
     never
 };
 
 /// A fit, what can be seen of it without sampling among its warnings (a flat direction, what the prior decides, what
-/// its kind knows), and its check, where it is wished for and it converged. Throws what Kind::fit throws.
+/// its kind knows), and its check, where it is wished for and it converged. `seconds`: the time of the check; absent:
+/// about one for a quick one, and that of CheckOptions otherwise. Throws what Kind::fit throws, and what `corrected`
+/// throws for an exact one.
 struct CheckedFit {
     std::unique_ptr<FittedModel> fitted;
     /// Whether a check was tried: a posterior that draws do not reach gets a warning instead.
     bool check_tried = false;
 };
-LRVB_EXPORT CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish wish = CheckWish::quick);
+LRVB_EXPORT CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish wish = CheckWish::quick,
+                                     std::optional<double> seconds = {});
 
 /// A direction that is nearly flat, in a sentence with the variable and the remedy; empty where there is none.
 LRVB_EXPORT std::string flat_direction(const FittedModel& fitted);

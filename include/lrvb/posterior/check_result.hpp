@@ -15,9 +15,9 @@
 /// report shows. How it is found, and what the verdicts mean, is in <lrvb/check/check.hpp>.
 namespace lrvb {
 
-enum class CheckMethod { importance, metropolis };
+enum class CheckMethod { importance, nuts, metropolis };
 
-/// "importance" or "mh".
+/// "importance", "nuts" or "mh".
 LRVB_EXPORT std::string_view to_string(CheckMethod method);
 LRVB_EXPORT std::optional<CheckMethod> check_method(std::string_view word);
 
@@ -60,11 +60,11 @@ struct LRVB_EXPORT CheckResult {
     std::string trust;
     std::string message;
 
-    /// Of Metropolis–Hastings the smallest, over the coordinates and the variables, of a mean or a variance.
+    /// Of chains the smallest, over the coordinates and the variables, of a mean, a variance or a tail.
     double ess = 0.0;
     /// Of importance sampling, −∞ where there is no tail and +∞ where the draws are of no use; NaN otherwise.
     double k_hat = std::numeric_limits<double>::quiet_NaN();
-    /// Of Metropolis–Hastings; NaN otherwise.
+    /// Of chains; NaN otherwise.
     double acceptance = std::numeric_limits<double>::quiet_NaN();
     double r_hat = std::numeric_limits<double>::quiet_NaN();
 

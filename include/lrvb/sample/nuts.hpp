@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 
 /// The no-U-turn sampler (Hoffman & Gelman 2014; multinomial, with the generalised criterion of Betancourt 2017), in
 /// the coordinates that an approximation whitens:
@@ -43,6 +44,11 @@ struct NutsOptions {
     int max_depth = 10;
     /// How often the draws may take the place of the approximation.
     int refinements = 2;
+    /// No more gradients than these, all chains together: the draws are those that every chain has by then.
+    Index gradients = std::numeric_limits<Index>::max();
+    /// Of points that mean the same, as the components of a mixture in any order do, the one that a draw is told by.
+    /// Chains may go anywhere; what they are judged by, and return, is this.
+    std::function<Vector(const Vector& point)> representative = {};
     std::uint64_t seed = 1;
     /// Changes no bit of the answer.
     int threads = 1;
@@ -52,7 +58,8 @@ struct NutsOptions {
 };
 
 struct NutsSample {
-    /// One draw a column, chain by chain, draws/chains of each.
+    /// One draw a column, chain by chain, draws/chains of each, or fewer where gradients ran out: none where that was
+    /// before each chain had eight.
     Matrix points;
     Vector log_density;
     int chains = 0;
@@ -70,7 +77,9 @@ struct NutsSample {
     double r_hat = 0.0;
 
     /// The chains agree (R̂ below 1.01), are worth a hundred draws each, and not one move in a thousand diverged.
-    bool reliable() const { return r_hat < 1.01 && ess >= 100.0 * chains && 1000 * divergences < points.cols(); }
+    bool reliable() const {
+        return points.cols() > 0 && r_hat < 1.01 && ess >= 100.0 * chains && 1000 * divergences < points.cols();
+    }
 
     /// A function of the draws, given in the order of `points`, as one column a chain.
     Matrix by_chain(const VectorView& values) const {

@@ -1,0 +1,295 @@
+#include "check/target.hpp"
+#include "family/special.hpp"
+
+#include <lrvb/sample/diagnostics.hpp>
+#include <lrvb/sample/pareto.hpp>
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lrvb::detail {
+
+namespace {
+
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+constexpr double kLargestKHat = 1.0;
+constexpr double kReliableRHat = 1.05;
+constexpr double kDoubtfulRHat = 1.1;
+constexpr double kAgreeingRHat = 1.01;  // of the no-U-turn sampler
+constexpr double kFewDivergences = 0.001;
+constexpr double kNoMatter = std::numeric_limits<double>::infinity();  // how many of the same
+constexpr double kMore = 4.0;
+constexpr double kMuchMore = 16.0;
+constexpr double kManyExchanged = 0.01;
+constexpr double kSdError = 0.07;  // largest standard error of an sd that is relied on, as a share of it
+
+std::string few_draws(const Check& check, const Advice& advice) {
+    return fmt::format("the effective sample size is {:.0f}, below {:.0f}: the exact numbers are doubtful; {}",
+                       check.ess, kCheckEss, advice(check, kCheckEss / check.ess));
+}
+
+// What k̂ of the weights does not see: places where no draw is, and variances that few draws make up. Empty where there
+// is no doubt.
+std::string doubt_of(const Check& check, double threshold, const Advice& advice) {
+    if (!check.unseen.empty()) {
+        return fmt::format("{}: the exact numbers are doubtful; take more draws, or a smaller model", check.unseen);
+    }
+    for (std::size_t v = 0; v < check.variables.size(); ++v) {
+        if (check.variance_k_hat[v] < threshold) continue;
+        return fmt::format("that of the variance of {} is {:.2f}: the exact numbers are doubtful; {}",
+                           check.variables[v].name, check.variance_k_hat[v], advice(check, kNoMatter));
+    }
+    for (const CheckedVariable& variable : check.variables) {
+        const double error = variable.ratio_se / variable.ratio;
+        if (!(error > kSdError)) continue;
+        return fmt::format("the sd of {} is known only to ±{:.0f}%: the exact numbers are doubtful; {}", variable.name,
+                           200.0 * error, advice(check, std::pow(error / kSdError, 2)));
+    }
+    return {};
+}
+
+// What the draws say of themselves.
+void judge_importance(const Advice& advice, Check& check) {
+    const double threshold = pareto_threshold(check.draws);
+    if (!(check.k_hat < kLargestKHat)) {
+        check.trust = fmt::format("k-hat {:.2f} is above 1: the exact numbers are not to be used; {}", check.k_hat,
+                                  advice(check, kNoMatter));
+        return;
+    }
+    check.verdict = CheckVerdict::doubtful;
+    if (!(check.k_hat < threshold)) {
+        check.trust = fmt::format("k-hat {:.2f} is above {:.2f}: the exact numbers are doubtful; {}", check.k_hat,
+                                  threshold, advice(check, kNoMatter));
+    } else if (check.ess < kCheckEss) {
+        check.trust =
+            fmt::format("k-hat {:.2f} is below {:.2f}, but {}", check.k_hat, threshold, few_draws(check, advice));
+    } else if (const std::string doubt = doubt_of(check, threshold, advice); !doubt.empty()) {
+        check.trust = fmt::format("k-hat {:.2f} is below {:.2f}, but {}", check.k_hat, threshold, doubt);
+    } else {
+        check.verdict = CheckVerdict::ok;
+        check.reliable = true;
+        check.trust =
+            fmt::format("k-hat {:.2f} is below {:.2f}: the exact numbers can be relied on", check.k_hat, threshold);
+    }
+}
+
+void judge_nuts(const Advice& advice, Check& check) {
+    const std::string moves = fmt::format("R-hat {:.3f} over {} chains, {} of {} moves diverged", check.r_hat,
+                                          check.chains, check.divergences, check.draws);
+    if (!(check.r_hat < kDoubtfulRHat)) {
+        check.trust = fmt::format("{}: chains disagree, and the exact numbers are not to be used; {}", moves,
+                                  advice(check, kMuchMore));
+        return;
+    }
+    check.verdict = CheckVerdict::doubtful;
+    if (!(check.r_hat < kAgreeingRHat)) {
+        check.trust = fmt::format("{}: the exact numbers are doubtful; {}", moves, advice(check, kMore));
+    } else if (static_cast<double>(check.divergences) > kFewDivergences * static_cast<double>(check.draws)) {
+        check.trust = fmt::format(
+            "{}, where the posterior bends more than steps can follow: the exact numbers are doubtful; use a stronger "
+            "prior, or another way to write the model",
+            moves);
+    } else if (check.ess < kCheckEss) {
+        check.trust = fmt::format("{}, but {}", moves, few_draws(check, advice));
+    } else if (!check.unseen.empty()) {
+        check.trust = fmt::format("{}, but {}: the exact numbers are doubtful; take more draws, or a smaller model",
+                                  moves, check.unseen);
+    } else {
+        check.verdict = CheckVerdict::ok;
+        check.reliable = true;
+        check.trust = fmt::format("{}: the exact numbers can be relied on", moves);
+    }
+}
+
+void judge_metropolis(const Advice& advice, Check& check) {
+    const std::string moves =
+        fmt::format("R-hat {:.3f} over {} chains, {:.0f}% of {} moves accepted", check.r_hat, check.chains,
+                    100.0 * check.acceptance, check.random_walk ? "random-walk" : "independence");
+    if (!(check.r_hat < kDoubtfulRHat)) {
+        check.trust = fmt::format(
+            "{}: the exact numbers are not to be used; chains disagree, so take many more draws, or another fit",
+            moves);
+        return;
+    }
+    check.verdict = CheckVerdict::doubtful;
+    if (!(check.r_hat < kReliableRHat)) {
+        check.trust = fmt::format("{}: the exact numbers are doubtful; take more draws", moves);
+    } else if (check.ess < kCheckEss) {
+        check.trust = fmt::format("{}, {}", moves, few_draws(check, advice));
+    } else {
+        check.verdict = CheckVerdict::ok;
+        check.reliable = true;
+        check.trust = fmt::format("{}: the exact numbers can be relied on", moves);
+    }
+}
+
+// The standard error of a statistic whose derivative in the weight of each draw this is: draws of chains count for
+// fewer, as many as their effective size says.
+double error_of(const Eigen::ArrayXd& influence, const Eigen::ArrayXd& weights, double ess) {
+    const double independent = std::sqrt((weights * influence).square().sum());
+    return ess > 0.0 ? independent * std::sqrt(static_cast<double>(weights.size()) / ess) : independent;
+}
+
+// 0 for draws that are no chains.
+double chain_ess(const Eigen::ArrayXd& values, const Check& check) {
+    if (check.chains == 0) return 0.0;
+    return effective_sample_size(Eigen::Map<const Matrix>(values.data(), values.size() / check.chains, check.chains));
+}
+
+CheckedVariable compared(const Posterior::Row& row, const Vector& values, const Eigen::ArrayXd& weights, Check& check) {
+    CheckedVariable variable{row.name, row.mean, row.sd, values[0], 0.0, 0.0, kNothing, 0.0, kNothing, "fixed"};
+    check.variance_k_hat.push_back(-std::numeric_limits<double>::infinity());
+    // Of what is held, draws differ by rounding at most.
+    if ((row.sd == 0.0 && row.mean_field_sd == 0.0) || values.minCoeff() == values.maxCoeff()) return variable;
+    // A value that overflowed where there is no density does not count.
+    const Eigen::ArrayXd counted = (weights > 0.0).select(values.array(), row.mean);
+    variable.mean_exact = (weights * counted).sum();
+    const Eigen::ArrayXd centred = counted - variable.mean_exact;
+    variable.sd_exact = std::sqrt((weights * centred.square()).sum());
+    const Eigen::ArrayXd z = centred / variable.sd_exact;
+    if (check.chains == 0) {
+        check.variance_k_hat.back() = variance_k_hat(check.log_density - check.log_proposal, z);
+    }
+    const Eigen::ArrayXd spread = 0.5 * (z.square() - 1.0);  // of log sd
+    variable.shift = (row.mean - variable.mean_exact) / variable.sd_exact;
+    variable.ratio = row.sd / variable.sd_exact;
+    variable.verdict.clear();
+    const double mean_ess = chain_ess(centred, check);
+    const double sd_ess = chain_ess(centred.square(), check);
+    if (check.chains > 0) check.ess = std::min({check.ess, mean_ess, sd_ess});
+    if (check.method == CheckMethod::nuts) {
+        const Matrix chains = Eigen::Map<const Matrix>(values.data(), values.size() / check.chains, check.chains);
+        check.ess = std::min({check.ess, bulk_ess(chains), tail_ess(chains)});
+        check.r_hat = std::max(check.r_hat, split_r_hat(chains));
+    }
+    const Eigen::ArrayXd shifts = z + variable.shift * spread;
+    variable.shift_se = error_of(shifts, weights, chain_ess(shifts, check));
+    variable.ratio_se = variable.ratio * error_of(spread, weights, sd_ess);
+    return variable;
+}
+
+bool is_off(double difference, double error, double z) {
+    return std::abs(difference) - z * error > kCheckTolerance;
+}
+
+bool is_resolved(double error, double z) {
+    return z * error <= kCheckTolerance;
+}
+
+// Empty where it is not off.
+std::string off_text(const CheckedVariable& variable, double z) {
+    std::string text;
+    if (is_off(variable.shift, variable.shift_se, z)) text = fmt::format("mean off by {:+.2f} sd", variable.shift);
+    if (is_off(variable.ratio - 1.0, variable.ratio_se, z)) {
+        if (!text.empty()) text += ", ";
+        text += fmt::format("sd off by {:+.0f}%", 100.0 * (variable.ratio - 1.0));
+    }
+    return text;
+}
+
+std::string unresolved_text(const CheckedVariable& variable, double z) {
+    std::string text;
+    if (!is_resolved(variable.shift_se, z)) text = fmt::format("±{:.2f} sd", z * variable.shift_se);
+    if (!is_resolved(variable.ratio_se, z)) {
+        if (!text.empty()) text += ", ";
+        text += fmt::format("sd ±{:.0f}%", 100.0 * z * variable.ratio_se);
+    }
+    return text.empty() ? text : fmt::format("not resolved: {}", text);
+}
+
+std::string first_of(const std::vector<std::string>& names) {
+    constexpr std::size_t most = 6;
+    const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(most, names.size()));
+    return fmt::format("{}{}", fmt::join(names.begin(), end, ", "), names.size() > most ? ", …" : "");
+}
+
+}  // namespace
+
+void compare(const Posterior& posterior, const Advice& advice, Check& check) {
+    std::vector<Index> all(posterior.variables.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Index>(i);
+    const std::vector<Posterior::Row> rows = posterior.summary(all, 0.9);
+    Eigen::ArrayXd weights = check.log_weights.array().exp();
+    weights /= weights.sum();
+    std::size_t free = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        check.variables.push_back(compared(rows[i], check.values.row(static_cast<Index>(i)), weights, check));
+        free += check.variables.back().verdict == "fixed" ? 0 : 1;
+    }
+    if (check.method == CheckMethod::importance) judge_importance(advice, check);
+    if (check.method == CheckMethod::nuts) judge_nuts(advice, check);
+    if (check.method == CheckMethod::metropolis) judge_metropolis(advice, check);
+    if (check.exchanged > kManyExchanged) {
+        check.trust +=
+            fmt::format("; {:.0f}% of the proposals, with labels exchanged, were left out", 100.0 * check.exchanged);
+    }
+    // Φ⁻¹(1 − 0.025/n).
+    const double z = central_quantile(1.0 - 0.05 / static_cast<double>(std::max<std::size_t>(free, 1)));
+    std::vector<std::string> off;
+    std::vector<std::string> unresolved;
+    double largest_error = 0.0;
+    for (CheckedVariable& variable : check.variables) {
+        if (variable.verdict == "fixed") continue;
+        if (check.verdict == CheckVerdict::unchecked) {
+            variable.verdict = "not checked";
+        } else if (std::string text = off_text(variable, z); !text.empty()) {
+            variable.verdict = std::move(text);
+            off.push_back(variable.name);
+        } else if (text = unresolved_text(variable, z); !text.empty()) {
+            variable.verdict = std::move(text);
+            unresolved.push_back(variable.name);
+            largest_error = std::max({largest_error, variable.shift_se, variable.ratio_se});
+        } else {
+            variable.verdict = "ok";
+        }
+    }
+    check.more = std::max(std::pow(z * largest_error / kCheckTolerance, 2), kCheckEss / check.ess);
+    check.resolved = static_cast<Index>(rows.size() - unresolved.size());
+    if (check.verdict == CheckVerdict::unchecked) {
+        check.more = std::max(std::pow(z * largest_error / kCheckTolerance, 2), kCheckEss / check.ess);
+        check.resolved = static_cast<Index>(rows.size() - free);
+        check.message = fmt::format("the draws are not reliable enough for a comparison: {}", check.trust);
+    } else if (!off.empty()) {
+        const char* seen = check.reliable ? (off.size() == 1 ? "is" : "are") : (off.size() == 1 ? "seems" : "seem");
+        if (check.reliable) check.verdict = CheckVerdict::off;
+        check.message =
+            fmt::format("{} of {} variables {} off (a mean by more than 0.1 sd, or an sd by more than 10%): {}",
+                        off.size(), rows.size(), seen, first_of(off));
+    } else if (!unresolved.empty()) {
+        check.verdict = CheckVerdict::doubtful;
+        check.message = fmt::format(
+            "too few draws to say whether {} of {} variables {} off (a mean by more than 0.1 sd, or an sd by "
+            "more than 10%): {}; {}",
+            unresolved.size(), rows.size(), unresolved.size() == 1 ? "is" : "are", first_of(unresolved),
+            advice(check, check.more));
+    } else if (!check.reliable) {
+        check.message = fmt::format("no variable seems off, but {}", check.trust);
+    } else {
+        check.message = "no mean is off by more than 0.1 sd and no sd by more than 10%, Monte Carlo error allowed for";
+    }
+}
+
+// Rounded up to one digit.
+std::string more_draws(const Check& check, double factor) {
+    if (!std::isfinite(factor)) return "take more draws, or the no-U-turn sampler";
+    constexpr double most = 1e7;
+    const double needed = factor * static_cast<double>(check.draws);
+    const double digit = std::pow(10.0, std::floor(std::log10(needed)));
+    const double rounded = digit * std::ceil(needed / digit);
+    return rounded <= most ? fmt::format("take about {:.0f} draws", rounded) : "take many more draws";
+}
+
+// k̂ of weights times squared distances of a variable from its mean.
+double variance_k_hat(const Vector& log_ratios, const Eigen::ArrayXd& z) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    Vector ratios = log_ratios + 2.0 * z.abs().log().matrix();
+    for (double& ratio : ratios) {
+        if (!(ratio < infinity)) ratio = -infinity;
+    }
+    return ratios.maxCoeff() == -infinity ? infinity : pareto_smooth(ratios).k_hat;
+}
+
+}  // namespace lrvb::detail

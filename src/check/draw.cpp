@@ -1,0 +1,266 @@
+#include "check/target.hpp"
+#include "sample/parts.hpp"
+
+#include <lrvb/sample/metropolis.hpp>
+#include <lrvb/sample/mode.hpp>
+#include <lrvb/sample/nuts.hpp>
+#include <lrvb/sample/pareto.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace lrvb::detail {
+
+namespace {
+
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+constexpr const char* kNoChains =
+    "a component has few rows, and no Gibbs chains could be run to see whether it loses them";
+
+// Where the smallest component has fewer rows, it may lose them all, which only chains can tell.
+constexpr double kFewRows = 20.0;
+constexpr int kTurns = 3;  // of exploring
+// The share of a variance that one draw at an uncovered place would make up.
+constexpr double kLimit = 0.02;
+// Where the weights have something of a tail, it is looked at more closely at first.
+constexpr double kFirstLimit = 0.002;
+constexpr double kTail = 0.25;
+constexpr double kFewUncovered = 0.002;  // of the points of the chains: as good as none
+constexpr double kDifference = 0.15;     // that parts make to a mean, in sds, or to an sd: their places matter
+constexpr double kFewUnseen = 0.01;      // of them that may be wide open
+constexpr Index kMostParts = 12;
+constexpr Index kMostCoordinates = 40;  // for parts to be fitted to so many points
+constexpr Index kMostPoints = 1500;     // that parts are fitted to
+
+// Among components that can lose their rows the fewest that one has, as its weight says; +∞ where there are none.
+double fewest_rows(const Target& target) {
+    const std::optional<Index> weights = target.model.exchangeable().weights;
+    if (!weights || target.optimum.state.clamped[static_cast<std::size_t>(*weights)]) {
+        return std::numeric_limits<double>::infinity();
+    }
+    return target.model.layout().segment(target.optimum.state.natural, *weights).minCoeff() + 1.0;
+}
+
+std::string name_at(const Target& target, Index variable) {
+    return target.posterior.variables[static_cast<std::size_t>(variable)].name;
+}
+
+std::string drift_text(const Target& target, Index variable) {
+    return fmt::format("Gibbs chains that start at the draws drift away from them, as {} shows",
+                       name_at(target, variable));
+}
+
+// The largest change of a mean, in sds, or of the logarithm of an sd from one sample to another.
+double difference(const Target& target, const ImportanceSample& before, const ImportanceSample& after) {
+    const auto moments = [&](const ImportanceSample& sample) {
+        const Eigen::ArrayXd weights = sample.log_weights.array().exp();
+        Matrix values = target.values_at(sample.points);
+        for (Index i = 0; i < values.cols(); ++i) {
+            if (!(weights[i] > 0.0)) values.col(i).setZero();
+        }
+        const Vector mean = values * weights.matrix();
+        const Vector variance = (values.colwise() - mean).cwiseAbs2() * weights.matrix();
+        return std::pair<Vector, Vector>(mean, variance.cwiseSqrt());
+    };
+    const auto [mean, sd] = moments(before);
+    const auto [next_mean, next_sd] = moments(after);
+    double largest = 0.0;
+    for (Index v = 0; v < mean.size(); ++v) {
+        if (!(next_sd[v] > 1e-12 * std::abs(next_mean[v]))) continue;  // held
+        largest =
+            std::max({largest, std::abs(mean[v] - next_mean[v]) / next_sd[v], std::abs(std::log(sd[v] / next_sd[v]))});
+    }
+    return largest;
+}
+
+// Where a few draws make up the variance of a variable, a part goes to where most of that is.
+void strengthen(const Target& target, const ImportanceOptions& options, int stream, ImportanceSample& sample) {
+    const Eigen::ArrayXd weights = sample.log_weights.array().exp();
+    const Matrix values = target.values_at(sample.points);
+    double worst = pareto_threshold(sample.points.cols());
+    Vector tilted;
+    for (Index v = 0; v < values.rows(); ++v) {
+        const Eigen::ArrayXd counted = (weights > 0.0).select(values.row(v).transpose().array(), 0.0);
+        const double mean = (weights * counted).sum();
+        const double sd = std::sqrt((weights * (counted - mean).square()).sum());
+        if (!(sd > 1e-12 * std::abs(mean))) continue;  // held
+        const Eigen::ArrayXd z = (weights > 0.0).select((counted - mean) / sd, 0.0);
+        const double k_hat = variance_k_hat(sample.log_density - sample.log_proposal, z);
+        if (!(k_hat >= worst)) continue;
+        worst = k_hat;
+        tilted = weights * z.square();
+    }
+    if (tilted.size() == 0) return;
+    tilted /= tilted.sum();
+    const double ess = 1.0 / tilted.squaredNorm();
+    const double trusted = ess / (ess + 5.0 * static_cast<double>(sample.points.rows()));
+    NormalApproximation there = weighted_moments(sample.points, tilted.array().log());
+    const NormalApproximation all = weighted_moments(sample.points, sample.log_weights);
+    there.covariance = 1.5 * trusted * there.covariance + (1.0 - trusted) * 4.0 * all.covariance;
+    std::vector<ProposalPart> proposal = sample.proposal;
+    constexpr double share = 0.3;
+    for (ProposalPart& part : proposal) part.share *= 1.0 - share;
+    proposal.push_back({share, std::move(there)});
+    ImportanceOptions more = options;
+    more.enough = 0.3;
+    more.functions = target.values_at;
+    ImportanceSample next = importance_sample(target.labelled, std::move(proposal), more, stream);
+    if (next.reliable()) sample = std::move(next);
+}
+
+// Adds parts to the proposal, where chains find places that it does not cover, until they find none.
+// Returns the next stream of random numbers.
+int explore(const Target& target, const ImportanceOptions& options, ImportanceSample& sample, Check& check) {
+    int stream = options.rounds;
+    const Explorer explorer(target.model, target.optimum.state, target.density, target.labelled, target.values_at,
+                            options.seed, options.threads);
+    if (!explorer.can_explore() || target.density.dimension() > kMostCoordinates) {
+        if (fewest_rows(target) < kFewRows) {
+            check.unseen = kNoChains;
+        }
+        return stream;
+    }
+    for (int turn = 0; turn < kTurns; ++turn) {
+        const double limit = turn == 0 && sample.k_hat > kTail ? kFirstLimit : kLimit;
+        const Explored explored = explorer.explore(sample, options.dof, limit, turn);
+        check.unseen.clear();
+        if (explored.drifting >= 0) {
+            check.unseen = drift_text(target, explored.drifting);
+        }
+        const Index count = static_cast<Index>(explored.uncovered.size());
+        if (static_cast<double>(count) <= kFewUncovered * static_cast<double>(explored.points.cols())) return stream;
+        Matrix points(explored.points.rows(), std::min(count, kMostPoints));
+        for (Index i = 0; i < points.cols(); ++i) {
+            const Index at = i * count / points.cols();
+            points.col(i) = explored.points.col(explored.uncovered[static_cast<std::size_t>(at)]);
+        }
+        Random random(options.seed, static_cast<std::uint64_t>(turn));
+        std::vector<ProposalPart> proposal = sample.proposal;
+        for (ProposalPart& part : proposal) part.share *= 0.5;
+        for (ProposalPart& part : parts_at(points, kMostParts, options.dof, random)) {
+            part.share *= 0.5;
+            proposal.push_back(std::move(part));
+        }
+        ImportanceOptions more = options;
+        more.enough = 0.3;
+        more.functions = target.values_at;
+        ImportanceSample next = importance_sample(target.labelled, std::move(proposal), more, stream);
+        stream += more.rounds;
+        const bool helps = next.reliable() || next.k_hat < sample.k_hat;
+        const double change = helps ? difference(target, sample, next) : std::numeric_limits<double>::infinity();
+        if (helps) sample = std::move(next);
+        // What was found, and is now covered, may not have been the last of its kind: unless it made no difference.
+        if (change > kDifference && explored.wide_open > kFewUnseen * static_cast<double>(explored.points.cols())) {
+            check.unseen =
+                fmt::format("Gibbs chains go where the draws do not, as {} shows", name_at(target, explored.variable));
+        }
+        if (!helps) return stream;
+    }
+    return stream;
+}
+
+// Whether Gibbs chains that leave from the draws, or near them, go elsewhere and stay.
+void leave(const Target& target, const Matrix& points, Check& check, int threads) {
+    const Explorer explorer(target.model, target.optimum.state, target.density, target.labelled, target.values_at,
+                            check.seed, threads);
+    if (!explorer.can_explore()) {
+        if (fewest_rows(target) < kFewRows) check.unseen = kNoChains;
+        return;
+    }
+    const Left left = explorer.leave(points, check.log_density);
+    if (left.drifting >= 0) check.unseen = drift_text(target, left.drifting);
+    if (left.away >= 0) {
+        check.unseen =
+            fmt::format("Gibbs chains stay where the draws do not go, as {} shows", name_at(target, left.away));
+    }
+}
+
+// Draws of the density, as a check keeps them; returns the points.
+Matrix draw_importance(const Target& target, int threads, Check& check) {
+    ImportanceOptions options;
+    options.draws = check.draws;
+    options.seed = check.seed;
+    options.threads = threads;
+    ImportanceSample sample = importance_sample(target.labelled, target.approximation, options);
+    const int stream = explore(target, options, sample, check);
+    if (sample.reliable()) strengthen(target, options, stream, sample);
+    check.ess = sample.ess;
+    check.k_hat = sample.k_hat;
+    check.rounds = sample.rounds;
+    check.parts = static_cast<int>(sample.proposal.size());
+    check.acceptance = check.r_hat = kNothing;
+    check.log_density = std::move(sample.log_density);
+    check.log_proposal = std::move(sample.log_proposal);
+    check.log_weights = std::move(sample.log_weights);
+    return std::move(sample.points);
+}
+
+Matrix draw_metropolis(const Target& target, int threads, Check& check) {
+    ModeOptions mode_options;
+    mode_options.threads = threads;
+    Mode mode = find_mode(target.density, target.approximation, mode_options);
+    // Uphill there may be other labels.
+    if (target.labelled.evaluate(mode.point, 1)[0] == -std::numeric_limits<double>::infinity())
+        mode.point = target.approximation.mean;
+    MetropolisOptions options;
+    options.draws = check.draws;
+    options.seed = check.seed;
+    options.threads = threads;
+    MetropolisSample sample =
+        metropolis_hastings(target.labelled, {mode.point, target.approximation.covariance}, options);
+    check.draws = sample.points.cols();  // a multiple of the chains
+    check.chains = sample.chains;
+    check.ess = sample.ess;
+    check.acceptance = sample.acceptance;
+    check.r_hat = sample.r_hat;
+    check.random_walk = sample.random_walk;
+    check.k_hat = kNothing;
+    check.log_density = std::move(sample.log_density);
+    check.log_weights = Vector::Constant(check.draws, -std::log(static_cast<double>(check.draws)));
+    return std::move(sample.points);
+}
+
+// Chains may go about all labels: a draw is told by those of the fit.
+Matrix draw_nuts(const Target& target, int threads, Index gradients, const std::function<bool(double)>& progress,
+                 Check& check) {
+    NutsOptions options;
+    options.draws = check.draws;
+    options.seed = check.seed;
+    options.threads = threads;
+    options.gradients = gradients;
+    options.progress = progress;
+    options.representative = [&](const Vector& point) { return target.labelled.relabelled(point); };
+    NutsSample sample = no_u_turn(target.density, target.approximation, options);
+    check.draws = sample.points.cols();
+    check.chains = sample.chains;
+    check.ess = sample.ess;
+    check.acceptance = sample.acceptance;
+    check.r_hat = sample.r_hat;
+    check.divergences = sample.divergences;
+    check.gradients = sample.gradients;
+    check.k_hat = kNothing;
+    check.log_density = std::move(sample.log_density);
+    check.log_weights = Vector::Constant(check.draws, -std::log(static_cast<double>(check.draws)));
+    if (sample.reliable()) leave(target, sample.points, check, threads);
+    return std::move(sample.points);
+}
+
+}  // namespace
+
+void draw(const Target& target, int threads, Index gradients, const std::function<bool(double)>& progress,
+          Check& check) {
+    if (check.method == CheckMethod::importance) check.points = draw_importance(target, threads, check);
+    if (check.method == CheckMethod::metropolis) check.points = draw_metropolis(target, threads, check);
+    if (check.method == CheckMethod::nuts) {
+        check.points = draw_nuts(target, threads, gradients, progress, check);
+    } else {
+        check.exchanged = target.labelled.exchanged();
+    }
+    check.values = target.values_at(check.points);
+}
+
+}  // namespace lrvb::detail

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "check/explore.hpp"
+#include "check/labels.hpp"
+
+#include <lrvb/check/check.hpp>
+#include <lrvb/sample/model_density.hpp>
+
+/// What a check is made of: draws of the posterior, and what they say.
+namespace lrvb::detail {
+
+struct Target {
+    const Model& model;
+    const Optimum& optimum;
+    const ModelDensity& density;
+    const LabelledDensity& labelled;
+    const NormalApproximation& approximation;
+    ValuesAt values_at;
+    const Posterior& posterior;
+};
+
+/// Makes the draws of a check that has its method, number and seed, and says what they say of themselves. `gradients`:
+/// no more of them, for a sampler that follows them. `progress` as that of NutsOptions.
+void draw(const Target& target, int threads, Index gradients, const std::function<bool(double)>& progress,
+          Check& check);
+
+/// What is to be done where draws are too few by a factor, in words; +∞ where more of them would not do.
+using Advice = std::function<std::string(const Check& check, double factor)>;
+std::string more_draws(const Check& check, double factor);
+
+/// Compares the answer with the draws.
+void compare(const Posterior& posterior, const Advice& advice, Check& check);
+
+/// Numbers looked at in about a second: time is counted by work, so that the same check is made on any machine.
+constexpr double kWorkOfASecond = 3e8;
+
+/// k̂ of weights times squared distances z of a variable from its mean.
+double variance_k_hat(const Vector& log_ratios, const Eigen::ArrayXd& z);
+
+}  // namespace lrvb::detail
