@@ -14,7 +14,6 @@ namespace lrvb::detail {
 
 namespace {
 
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLargestKHat = 1.0;
 constexpr double kReliableRHat = 1.05;
 constexpr double kDoubtfulRHat = 1.1;

@@ -17,7 +17,6 @@ namespace lrvb::detail {
 
 namespace {
 
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kNoChains =
     "a component has few rows, and no Gibbs chains could be run to see whether it loses them";
 

@@ -6,8 +6,12 @@
 #include <lrvb/check/check.hpp>
 #include <lrvb/sample/model_density.hpp>
 
+#include <limits>
+
 /// What a check is made of: draws of the posterior, and what they say.
 namespace lrvb::detail {
+
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 struct Target {
     const Model& model;

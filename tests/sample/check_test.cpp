@@ -22,11 +22,13 @@ using test::FittedMixture;
 Check check_of(const FittedMixture& mixture, CheckOptions options = {}) {
     const MixtureModel& model = *mixture.fit.model;
     options.threads = 2;
+    if (!options.method) options.method = CheckMethod::importance;
     const Posterior posterior = mixture_posterior(mixture.fit);
     return check_posterior(model, mixture.fit.optimum, posterior, model.in_data_units(posterior.statistics), options);
 }
 
 Check check_of(const RegressionModel& model, CheckOptions options = {}) {
+    if (!options.method) options.method = CheckMethod::importance;
     const Optimum optimum = fit(model);
     const Posterior posterior = regression_posterior(model, optimum);
     return check_posterior(model, optimum, posterior, model.in_data_units(posterior.statistics), options);

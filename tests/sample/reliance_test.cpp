@@ -22,7 +22,8 @@ namespace {
 
 using test::FittedMixture;
 
-Check check_of(const FittedMixture& mixture, const CheckOptions& options = {}) {
+Check check_of(const FittedMixture& mixture, CheckOptions options = {}) {
+    options.method = CheckMethod::importance;
     const MixtureModel& model = *mixture.fit.model;
     const Posterior posterior = mixture_posterior(mixture.fit);
     return check_posterior(model, mixture.fit.optimum, posterior, model.in_data_units(posterior.statistics), options);
