@@ -1,6 +1,6 @@
 # Thin targets over scripts/setup (Debian packages) and the CMake presets.
 
-.PHONY: demo test install uninstall deb bench checks optima picture screenshots reproduce asan fuzz tidy format format-check clean setup
+.PHONY: demo test install uninstall deb bench checks honesty optima picture screenshots reproduce asan fuzz tidy format format-check clean setup
 .DEFAULT_GOAL := demo
 
 setup:
@@ -67,6 +67,11 @@ bench: build/release/build.ninja
 checks: build/release/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset release --target checks
 	@build/release/bench/checks
+
+# "ok", put to the test: forty mixtures against runs of ten times the draws.
+honesty: build/release/build.ninja
+	@cmake --build --parallel $(shell nproc) --preset release --target honesty
+	@build/release/bench/honesty
 
 # Whether the starts of mixtures reach the best optimum that 200 starts of a plain ascent find.
 optima: build/release/build.ninja

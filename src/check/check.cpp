@@ -94,7 +94,12 @@ class Checker {
           gradient_work_(work_at(target.density.dimension(), kWorkOfAGradient * work_of_a_draw)),
           left_(options.seconds * detail::kWorkOfASecond) {}
 
-    Check by(CheckMethod method) { return make(method, options_.draws, std::numeric_limits<Index>::max()); }
+    Check by(CheckMethod method) {
+        Check check = make(method, options_.draws, gradients_left());
+        if (check.draws > 0) return check;
+        throw std::invalid_argument(fmt::format(
+            "the no-U-turn sampler comes to no draws in {:g} seconds: give it more (--seconds)", options_.seconds));
+    }
 
     /// Importance sampling, with more draws where that is all that lacks; and the no-U-turn sampler where it is not, as
     /// long as there is time.
@@ -110,10 +115,8 @@ class Checker {
         }
         double draws = static_cast<double>(options_.draws);
         while (draws <= static_cast<double>(kMostDraws)) {
-            const double gradients = left_ / gradient_work_;
-            if (!(gradients >= static_cast<double>(kFewestGradients))) break;
-            Check next =
-                make(CheckMethod::nuts, static_cast<Index>(draws), static_cast<Index>(std::min(gradients, 1e15)));
+            if (gradients_left() < kFewestGradients) break;
+            Check next = make(CheckMethod::nuts, static_cast<Index>(draws), gradients_left());
             left_ -= gradient_work_ * static_cast<double>(next.gradients);
             if (next.draws == 0) break;
             const double factor = next.reliable ? 1.2 * next.more : kMoreChains;
@@ -145,6 +148,7 @@ class Checker {
         return check;
     }
 
+    Index gradients_left() const { return static_cast<Index>(std::clamp(left_ / gradient_work_, 0.0, 1e15)); }
     Index variables() const { return static_cast<Index>(target_.posterior.variables.size()); }
 
     const detail::Target& target_;

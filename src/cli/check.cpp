@@ -149,8 +149,8 @@ Command check_command() {
          OptionInfo::choice("--method", {"auto", "importance", "nuts", "mh"},
                             "auto (default): importance sampling, and the no-U-turn sampler where that cannot tell; or "
                             "one of them, or mh for Metropolis-Hastings about the mode"),
-         seconds_option("About how long --method auto may take (default 30)"), format_option(), variables_option(),
-         seed_option("Seed of the draws (default 1)"), threads_option(), memory_option(),
+         seconds_option("About how long --method auto or nuts may take (default 30)"), format_option(),
+         variables_option(), seed_option("Seed of the draws (default 1)"), threads_option(), memory_option(),
          OptionInfo{"--save-draws",
                     "Write the draws to this CSV file, with lp__ and the log density log_g__ of the proposal",
                     OptionInfo::Type::output},
