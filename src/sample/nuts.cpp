@@ -1,14 +1,17 @@
 #include "base/parallel.hpp"
 #include "base/validate.hpp"
-#include "linalg/positive_definite.hpp"
 #include "sample/trajectory.hpp"
 
 #include <lrvb/sample/diagnostics.hpp>
 #include <lrvb/sample/nuts.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -21,37 +24,22 @@ constexpr double kDispersion = 1.5;                               // of the begi
 constexpr int kHalvings = 60;                                     // of a beginning that has no density
 constexpr Index kRoundsBetweenReports = 16;
 
-// u = centre + Lz.
-struct Coordinates {
-    Vector centre;
-    Matrix factor;
-
-    Matrix points(const Matrix& z) const {
-        Matrix result = factor.triangularView<Eigen::Lower>() * z;
-        result.colwise() += centre;
-        return result;
-    }
-    Matrix gradients(const Matrix& at_points) const {
-        return factor.transpose().triangularView<Eigen::Upper>() * at_points;
-    }
-};
+double gigabytes(Index draws, Index coordinates) {
+    return 1e-9 * sizeof(double) * static_cast<double>(draws) * static_cast<double>(coordinates);
+}
 
 class Sampler {
   public:
-    Sampler(const SmoothDensity& density, const NormalApproximation& approximation, const NutsOptions& options)
-        : density_(density), options_(options), kept_(options.draws / options.chains) {
-        const detail::PositiveDefinite cholesky(approximation.covariance);
-        if (!cholesky.succeeded()) {
-            throw std::invalid_argument("no_u_turn: the covariance of the approximation is not positive definite");
-        }
-        coordinates_ = {approximation.mean, cholesky.factor()};
-    }
+    Sampler(const SmoothDensity& density, const Whitening& whitening, const NutsOptions& options)
+        : density_(density), options_(options), kept_(options.draws / options.chains), whitening_(whitening) {}
 
     NutsSample run() {
         NutsSample best = run_chains(0);
         Index gradients = best.gradients;
         for (int refinement = 1; refinement <= options_.refinements && !best.reliable(); ++refinement) {
-            if (!refine(best)) break;
+            std::optional<Whitening> refined = whitening_.refined(best.points, std::max(best.ess, 1.0));
+            if (!refined) break;
+            whitening_ = *std::move(refined);
             NutsSample next = run_chains(refinement);
             gradients += next.gradients;
             next.refinements = refinement;
@@ -67,14 +55,14 @@ class Sampler {
   private:
     // −∞ for what is no number; gradients in z.
     DensityGradients evaluate(const Matrix& z) const {
-        DensityGradients result = density_.evaluate_gradients(coordinates_.points(z), options_.threads);
+        DensityGradients result = density_.evaluate_gradients(whitening_.points(z), options_.threads);
         constexpr double infinity = std::numeric_limits<double>::infinity();
         for (Index i = 0; i < z.cols(); ++i) {
             if (result.values[i] < infinity && result.gradients.col(i).allFinite()) continue;
             result.values[i] = -infinity;
             result.gradients.col(i).setZero();
         }
-        result.gradients = coordinates_.gradients(result.gradients);
+        result.gradients = whitening_.gradients(result.gradients);
         return result;
     }
 
@@ -113,7 +101,7 @@ class Sampler {
         const Index length = options_.warmup + kept_;
         NutsSample sample;
         sample.chains = options_.chains;
-        Matrix kept(density_.dimension(), kept_ * count);
+        sample.points.resize(density_.dimension(), kept_ * count);
         sample.log_density.resize(kept_ * count);
         std::vector<Index> asking;
         for (Index c = 0; c < count; ++c) asking.push_back(c);
@@ -128,14 +116,16 @@ class Sampler {
                 detail::NoUTurnChain& chain = chain_at(chains, asking, i);
                 if (!chain.told(there.values[i], there.gradients.col(i))) continue;
                 const Index at = chain.moves() - 1 - options_.warmup;
-                if (at >= 0) keep(chain, asking[static_cast<std::size_t>(i)] * kept_ + at, kept, sample);
+                if (at >= 0) keep(chain, asking[static_cast<std::size_t>(i)] * kept_ + at, sample);
                 if (chain.moves() < length) chain.begin_move();
             }
             std::erase_if(asking, [&](Index c) { return chains[static_cast<std::size_t>(c)].moves() == length; });
             if (round % kRoundsBetweenReports == 0) report(chains, length);
         }
-        sample.points = coordinates_.points(kept);
-        sample.acceptance /= static_cast<double>(kept.cols());
+        for (Index first = 0; first < sample.points.cols(); first += kept_) {
+            sample.points.middleCols(first, kept_) = whitening_.points(sample.points.middleCols(first, kept_));
+        }
+        sample.acceptance /= static_cast<double>(sample.points.cols());
         diagnose(sample);
         return sample;
     }
@@ -145,8 +135,8 @@ class Sampler {
         return chains[static_cast<std::size_t>(asking[static_cast<std::size_t>(i)])];
     }
 
-    static void keep(const detail::NoUTurnChain& chain, Index at, Matrix& kept, NutsSample& sample) {
-        kept.col(at) = chain.draw();
+    static void keep(const detail::NoUTurnChain& chain, Index at, NutsSample& sample) {
+        sample.points.col(at) = chain.draw();
         sample.log_density[at] = chain.log_density();
         sample.acceptance += chain.acceptance();
         sample.divergences += chain.diverged() ? 1 : 0;
@@ -176,46 +166,38 @@ class Sampler {
         sample.r_hat = r_hat.maxCoeff();
     }
 
-    // The covariance of the draws, in z, drawn towards the identity as far as there are too few of them.
-    bool refine(const NutsSample& sample) {
-        const Index dimension = sample.points.rows();
-        const Vector mean = sample.points.rowwise().mean();
-        Matrix z = sample.points.colwise() - mean;
-        coordinates_.factor.triangularView<Eigen::Lower>().solveInPlace(z);
-        const double draws = std::max(sample.ess, 1.0);
-        const double trusted = draws / (draws + 5.0 + static_cast<double>(dimension));
-        Matrix covariance = (trusted / static_cast<double>(z.cols())) * (z * z.transpose());
-        covariance.diagonal().array() += 1.0 - trusted;
-        const detail::PositiveDefinite cholesky(covariance);
-        if (!mean.allFinite() || !cholesky.succeeded()) return false;
-        coordinates_.centre = mean;
-        const Matrix factor = coordinates_.factor.triangularView<Eigen::Lower>() * cholesky.factor();
-        coordinates_.factor = factor;
-        return true;
-    }
-
     const SmoothDensity& density_;
     const NutsOptions& options_;
     Index kept_;
-    Coordinates coordinates_;
+    Whitening whitening_;
 };
 
 }  // namespace
 
-NutsSample no_u_turn(const SmoothDensity& density, const NormalApproximation& approximation,
-                     const NutsOptions& options) {
+NutsSample no_u_turn(const SmoothDensity& density, const Whitening& whitening, const NutsOptions& options) {
     detail::require_at_least("no_u_turn", "chains", options.chains, 1);
     detail::require_at_least("no_u_turn", "draws", options.draws, Index{25} * options.chains);
     detail::require_at_least("no_u_turn", "warmup", options.warmup, 0);
     detail::require_at_least("no_u_turn", "max_depth", options.max_depth, 1);
     detail::require_at_least("no_u_turn", "threads", options.threads, 1);
-    detail::require_size("no_u_turn", "mean", approximation.mean.size(), density.dimension());
-    detail::require_size("no_u_turn", "covariance", approximation.covariance.rows(), density.dimension());
+    detail::require_size("no_u_turn", "centre", whitening.dimension(), density.dimension());
     if (!(options.acceptance > 0.0 && options.acceptance < 1.0)) {
         throw std::invalid_argument(
             fmt::format("no_u_turn: acceptance is {}; it must be between 0 and 1", options.acceptance));
     }
-    return Sampler(density, approximation, options).run();
+    if (options.draws > kMostNutsNumbers / density.dimension()) {
+        throw std::invalid_argument(
+            fmt::format("no_u_turn: {} draws of {} coordinates would take {:.3g} GB, but may take no more than {:.3g}: "
+                        "draw {} or fewer",
+                        options.draws, density.dimension(), gigabytes(options.draws, density.dimension()),
+                        gigabytes(kMostNutsNumbers, 1), kMostNutsNumbers / density.dimension()));
+    }
+    return Sampler(density, whitening, options).run();
+}
+
+NutsSample no_u_turn(const SmoothDensity& density, const NormalApproximation& approximation,
+                     const NutsOptions& options) {
+    return no_u_turn(density, Whitening::of_covariance(approximation), options);
 }
 
 }  // namespace lrvb
