@@ -90,6 +90,8 @@ TEST(Cholesky, HasARootOfTheMatrixAndItsInverse) {
         const Matrix root = factor->root_times(identity);
         EXPECT_LT(test::relative_error(root.transpose() * root, full(lower)), 1e-13) << shape.size;
         EXPECT_LT((factor->root_solve(root) - identity).cwiseAbs().maxCoeff(), 1e-12) << shape.size;
+        EXPECT_LT((factor->root_transposed_solve(root.transpose()) - identity).cwiseAbs().maxCoeff(), 1e-12)
+            << shape.size;
     }
 }
 

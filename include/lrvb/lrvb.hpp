@@ -58,3 +58,4 @@
 #include <lrvb/sample/nuts.hpp>
 #include <lrvb/sample/pareto.hpp>
 #include <lrvb/sample/unbounded.hpp>
+#include <lrvb/sample/whitening.hpp>

@@ -45,12 +45,23 @@ void doubt(const Posterior& posterior, const std::vector<OtherOptimum>& others, 
     }
 }
 
-// Draws are made about a dense covariance.
-void require_few_coordinates(Index dimension) {
-    if (dimension <= kDenseStatistics) return;
+// Beyond this many coordinates there is no dense covariance to draw about, and the no-U-turn sampler is all there is.
+bool is_large(Index dimension) {
+    return dimension > kDenseStatistics;
+}
+
+void require_nuts(const Model& model, Index dimension, const CheckOptions& options) {
+    if (!is_large(dimension)) return;
+    if (options.method && *options.method != CheckMethod::nuts) {
+        throw std::invalid_argument(fmt::format(
+            "the model has {} free parameters, and only the no-U-turn sampler draws more than {}: leave out "
+            "--method, or check a smaller model of the same kind",
+            dimension, kDenseStatistics));
+    }
+    if (model.exchangeable().blocks.empty()) return;
     throw std::invalid_argument(fmt::format(
-        "the model has {} free parameters, and draws of the exact posterior are made for {} at most: check a "
-        "smaller model of the same kind",
+        "the model has {} free parameters and components that can be exchanged, whose draws are made for {} "
+        "at most: check a smaller model of the same kind",
         dimension, kDenseStatistics));
 }
 
@@ -63,7 +74,7 @@ constexpr double kMoreChains = 4.0;  // draws, where chains do not agree
 // A draw, or a gradient, and the coordinates that it is carried to.
 double work_at(Index dimension, double evaluation) {
     const auto size = static_cast<double>(dimension);
-    return evaluation + size * (size + kWorkOfACoordinate);
+    return evaluation + size * ((is_large(dimension) ? 0.0 : size) + kWorkOfACoordinate);
 }
 
 bool decides(const Check& check) {
@@ -104,6 +115,7 @@ class Checker {
     /// Importance sampling, with more draws where that is all that lacks; and the no-U-turn sampler where it is not, as
     /// long as there is time.
     Check by_choice() {
+        if (is_large(target_.density.dimension())) return by(CheckMethod::nuts);
         Check best = make(CheckMethod::importance, options_.draws, 0);
         left_ -= draw_work_ * static_cast<double>(best.draws);
         if (decides(best)) return best;
@@ -163,8 +175,12 @@ Check check_by_work(const Model& model, const Optimum& optimum, const Posterior&
                     const Functionals& statistics, const CheckOptions& options, double work_of_a_draw) {
     const LinearResponse response(model, optimum);
     const ModelDensity density(model, optimum.state);
-    require_few_coordinates(density.dimension());
-    const NormalApproximation approximation = density.chart().approximation(response);
+    require_nuts(model, density.dimension(), options);
+    const bool large = is_large(density.dimension());
+    const Whitening whitening =
+        large ? density.whitening(optimum.state) : Whitening::of_covariance(density.chart().approximation(response));
+    const NormalApproximation approximation =
+        large ? NormalApproximation{whitening.centre(), {}} : density.chart().approximation(response);
     const detail::LabelledDensity labelled(model, optimum.state, density, approximation);
     const Functionals::Resolved resolved = statistics.resolve(model.layout());
     const auto values_at = [&](const Matrix& points) {
@@ -172,7 +188,7 @@ Check check_by_work(const Model& model, const Optimum& optimum, const Posterior&
         values.colwise() += resolved.constants;
         return posterior.values_at(values);
     };
-    const detail::Target target{model, optimum, density, labelled, approximation, values_at, posterior};
+    const detail::Target target{model, optimum, density, labelled, approximation, whitening, values_at, posterior};
     Checker checker(target, options, work_of_a_draw);
     return options.method ? checker.by(*options.method) : checker.by_choice();
 }

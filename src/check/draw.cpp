@@ -233,7 +233,7 @@ Matrix draw_nuts(const Target& target, int threads, Index gradients, const std::
     options.gradients = gradients;
     options.progress = progress;
     options.representative = [&](const Vector& point) { return target.labelled.relabelled(point); };
-    NutsSample sample = no_u_turn(target.density, target.approximation, options);
+    NutsSample sample = no_u_turn(target.density, target.whitening, options);
     check.draws = sample.points.cols();
     check.chains = sample.chains;
     check.ess = sample.ess;

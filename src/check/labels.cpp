@@ -9,7 +9,7 @@ LabelledDensity::LabelledDensity(const Model& model, const State& state, const M
                                  const NormalApproximation& approximation)
     : density_(density),
       centre_(approximation.mean),
-      inverse_sd_(approximation.covariance.diagonal().cwiseSqrt().cwiseInverse()) {
+      inverse_sd_(Vector(approximation.covariance.diagonal()).cwiseSqrt().cwiseInverse()) {
     const Exchangeable exchangeable = model.exchangeable();
     std::vector<std::vector<Index>> blocks;
     for (const std::vector<Index>& block : exchangeable.blocks) {

@@ -5,6 +5,7 @@
 
 #include <lrvb/check/check.hpp>
 #include <lrvb/sample/model_density.hpp>
+#include <lrvb/sample/whitening.hpp>
 
 #include <limits>
 
@@ -18,7 +19,9 @@ struct Target {
     const Optimum& optimum;
     const ModelDensity& density;
     const LabelledDensity& labelled;
+    /// Without a covariance where there are very many coordinates.
     const NormalApproximation& approximation;
+    const Whitening& whitening;
     ValuesAt values_at;
     const Posterior& posterior;
 };

@@ -38,6 +38,8 @@ class Cholesky {
     virtual Matrix root_times(const Matrix& x) const = 0;
     /// R⁻¹ Z: of Z standard normal, draws with covariance A⁻¹.
     virtual Matrix root_solve(const Matrix& z) const = 0;
+    /// R⁻ᵀ G: what a gradient is in those z.
+    virtual Matrix root_transposed_solve(const Matrix& g) const = 0;
 
     /// The smallest pivot, the square of a diagonal entry of R: positive, and tends to zero as A turns singular.
     virtual double smallest_pivot() const = 0;

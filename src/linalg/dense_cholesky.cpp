@@ -114,6 +114,11 @@ Matrix DenseCholesky::root_solve(const Matrix& z) const {
     });
 }
 
+Matrix DenseCholesky::root_transposed_solve(const Matrix& g) const {
+    return by_parts(g,
+                    [](const Matrix& factor, Matrix& own) { factor.triangularView<Eigen::Lower>().solveInPlace(own); });
+}
+
 double DenseCholesky::smallest_pivot() const {
     double smallest = std::numeric_limits<double>::infinity();
     for (const Matrix& factor : factors_) smallest = std::min(smallest, factor.diagonal().cwiseAbs2().minCoeff());

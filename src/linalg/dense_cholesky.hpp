@@ -41,6 +41,7 @@ class DenseCholesky : public Cholesky {
     Matrix solve(const Matrix& right_hand_sides) const override;
     Matrix root_times(const Matrix& x) const override;
     Matrix root_solve(const Matrix& z) const override;
+    Matrix root_transposed_solve(const Matrix& g) const override;
     double smallest_pivot() const override;
     std::unique_ptr<SelectedInverse> selected_inverse() const override;
 

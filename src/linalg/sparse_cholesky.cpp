@@ -359,6 +359,18 @@ Matrix SparseCholesky::root_solve(const Matrix& z) const {
     return result;
 }
 
+Matrix SparseCholesky::root_transposed_solve(const Matrix& g) const {
+    const Eigen::Map<const Vector> pivots(pivots_.data(), plan_->size());
+    Matrix result(g.rows(), g.cols());
+    for (Index c = 0; c < result.cols(); ++c) {
+        Vector x = permuted(g.col(c));
+        solve_lower(x);
+        x.array() /= pivots.array().sqrt();
+        result.col(c) = unpermuted(x);
+    }
+    return result;
+}
+
 double SparseCholesky::smallest_pivot() const {
     return pivots_.empty() ? 1.0 : *std::min_element(pivots_.begin(), pivots_.end());
 }

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kDiscreteSeed = 1;
 constexpr Index kPoints = 64;  // a task; and at most so many are not worth waking a thread for
+constexpr int kTiedStatistics = 64;
 
 // Fills the statistics of a range of points; returns their log Jacobians.
 Vector fill(const UnboundedChart& chart, const Matrix& points, int threads, Matrix& statistics) {
@@ -45,6 +46,36 @@ std::optional<std::pair<Index, Index>> coupled(const Model& model, const State& 
         }
     }
     return std::nullopt;
+}
+
+// What the discrete variables add to ∇²L when they are summed out, both as lower triangles: Σ_j H_j V_j H_jᵀ with H_j
+// the columns that belong to z_j. One that is tied to many statistics would tie all of these to each other: it is left
+// out.
+SparseMatrix summed_out(const SparseMatrix& hessian, const Layout& layout, const State& state,
+                        const std::vector<Index>& discrete) {
+    std::vector<Eigen::Triplet<double>> entries;
+    int column = 0;
+    for (const Index j : discrete) {
+        const Matrix factor =
+            std::visit([&](const auto& family) { return family.covariance_factor(layout.segment(state.natural, j)); },
+                       layout[j].family);
+        for (Index c = 0; c < factor.cols(); ++c, ++column) {
+            for (Index s = 0; s < factor.rows(); ++s) {
+                entries.emplace_back(static_cast<int>(layout[j].offset + s), column, factor(s, c));
+            }
+        }
+    }
+    SparseMatrix factors(layout.size(), column);
+    factors.setFromTriplets(entries.begin(), entries.end());
+    const SparseMatrix both = hessian.selfadjointView<Eigen::Lower>();
+    SparseMatrix moved = both * factors;
+    const std::vector<int> starts(moved.outerIndexPtr(), moved.outerIndexPtr() + column + 1);
+    moved.prune([&](Index, Index c, double) {
+        const auto at = static_cast<std::size_t>(c);
+        return starts[at + 1] - starts[at] <= kTiedStatistics;
+    });
+    const SparseMatrix added = moved * SparseMatrix(moved.transpose());
+    return hessian + SparseMatrix(added.triangularView<Eigen::Lower>());
 }
 
 }  // namespace
@@ -118,6 +149,13 @@ Matrix ModelDensity::statistics(const Matrix& points, int threads) const {
         }
     }
     return values;
+}
+
+Whitening ModelDensity::whitening(const State& state) const {
+    detail::require_size("whitening", "state", state.mean.size(), model_->layout().size());
+    SparseMatrix hessian = model_->expand_at(state, Order::hessian).hessian;
+    if (!chart_.discrete().empty()) hessian = summed_out(hessian, model_->layout(), state, chart_.discrete());
+    return Whitening::of_precision(chart_.point(state.mean), chart_.expected_precision(state, hessian));
 }
 
 }  // namespace lrvb

@@ -1,14 +1,17 @@
 #include "base/parallel.hpp"
 #include "base/validate.hpp"
-#include "linalg/positive_definite.hpp"
 #include "sample/trajectory.hpp"
 
 #include <lrvb/sample/diagnostics.hpp>
 #include <lrvb/sample/nuts.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -22,20 +25,9 @@ constexpr int kHalvings = 60;                                     // of a beginn
 constexpr Index kRoundsBetweenReports = 16;
 constexpr Index kFewestDraws = 8;  // of a chain, for it to be judged
 
-// u = centre + Lz.
-struct Coordinates {
-    Vector centre;
-    Matrix factor;
-
-    Matrix points(const Matrix& z) const {
-        Matrix result = factor.triangularView<Eigen::Lower>() * z;
-        result.colwise() += centre;
-        return result;
-    }
-    Matrix gradients(const Matrix& at_points) const {
-        return factor.transpose().triangularView<Eigen::Upper>() * at_points;
-    }
-};
+double gigabytes(Index draws, Index coordinates) {
+    return 1e-9 * sizeof(double) * static_cast<double>(draws) * static_cast<double>(coordinates);
+}
 
 struct Move {
     double log_density = 0.0;
@@ -61,20 +53,17 @@ struct Kept {
 
 class Sampler {
   public:
-    Sampler(const SmoothDensity& density, const NormalApproximation& approximation, const NutsOptions& options)
-        : density_(density), options_(options), kept_(options.draws / options.chains) {
-        const detail::PositiveDefinite cholesky(approximation.covariance);
-        if (!cholesky.succeeded()) {
-            throw std::invalid_argument("no_u_turn: the covariance of the approximation is not positive definite");
-        }
-        coordinates_ = {approximation.mean, cholesky.factor()};
-    }
+    Sampler(const SmoothDensity& density, const Whitening& whitening, const NutsOptions& options)
+        : density_(density), options_(options), kept_(options.draws / options.chains), whitening_(whitening) {}
 
     NutsSample run() {
         NutsSample best = run_chains(0, options_.gradients);
         Index gradients = best.gradients;
         for (int refinement = 1; refinement <= options_.refinements && !best.reliable(); ++refinement) {
-            if (gradients >= options_.gradients || !refine(best)) break;
+            if (gradients >= options_.gradients || best.points.cols() == 0) break;
+            std::optional<Whitening> refined = whitening_.refined(best.points, std::max(best.ess, 1.0));
+            if (!refined) break;
+            whitening_ = *std::move(refined);
             NutsSample next = run_chains(refinement, options_.gradients - gradients);
             gradients += next.gradients;
             next.refinements = refinement;
@@ -90,14 +79,14 @@ class Sampler {
   private:
     // −∞ for what is no number; gradients in z.
     DensityGradients evaluate(const Matrix& z) const {
-        DensityGradients result = density_.evaluate_gradients(coordinates_.points(z), options_.threads);
+        DensityGradients result = density_.evaluate_gradients(whitening_.points(z), options_.threads);
         constexpr double infinity = std::numeric_limits<double>::infinity();
         for (Index i = 0; i < z.cols(); ++i) {
             if (result.values[i] < infinity && result.gradients.col(i).allFinite()) continue;
             result.values[i] = -infinity;
             result.gradients.col(i).setZero();
         }
-        result.gradients = coordinates_.gradients(result.gradients);
+        result.gradients = whitening_.gradients(result.gradients);
         return result;
     }
 
@@ -173,11 +162,11 @@ class Sampler {
         for (const Kept& one : kept) length = std::min(length, one.count);
         if (length < kFewestDraws) length = 0;
         const Index total = length * sample.chains;
-        Matrix z(density_.dimension(), total);
+        sample.points.resize(density_.dimension(), total);
         sample.log_density.resize(total);
         for (Index c = 0; c < sample.chains; ++c) {
             const Kept& one = kept[static_cast<std::size_t>(c)];
-            z.middleCols(c * length, length) = one.positions.leftCols(length);
+            sample.points.middleCols(c * length, length) = whitening_.points(one.positions.leftCols(length));
             for (Index i = 0; i < length; ++i) {
                 const Move& move = one.moves[static_cast<std::size_t>(i)];
                 sample.log_density[c * length + i] = move.log_density;
@@ -187,7 +176,6 @@ class Sampler {
                 sample.kept_gradients += move.steps;
             }
         }
-        sample.points = coordinates_.points(z);
         if (!options_.representative) return;
         for (Index i = 0; i < total; ++i) sample.points.col(i) = options_.representative(sample.points.col(i));
     }
@@ -216,47 +204,38 @@ class Sampler {
         sample.r_hat = r_hat.maxCoeff();
     }
 
-    // The covariance of the draws, in z, drawn towards the identity as far as there are too few of them.
-    bool refine(const NutsSample& sample) {
-        if (sample.points.cols() == 0) return false;
-        const Index dimension = sample.points.rows();
-        const Vector mean = sample.points.rowwise().mean();
-        Matrix z = sample.points.colwise() - mean;
-        coordinates_.factor.triangularView<Eigen::Lower>().solveInPlace(z);
-        const double draws = std::max(sample.ess, 1.0);
-        const double trusted = draws / (draws + 5.0 + static_cast<double>(dimension));
-        Matrix covariance = (trusted / static_cast<double>(z.cols())) * (z * z.transpose());
-        covariance.diagonal().array() += 1.0 - trusted;
-        const detail::PositiveDefinite cholesky(covariance);
-        if (!mean.allFinite() || !cholesky.succeeded()) return false;
-        coordinates_.centre = mean;
-        const Matrix factor = coordinates_.factor.triangularView<Eigen::Lower>() * cholesky.factor();
-        coordinates_.factor = factor;
-        return true;
-    }
-
     const SmoothDensity& density_;
     const NutsOptions& options_;
     Index kept_;
-    Coordinates coordinates_;
+    Whitening whitening_;
 };
 
 }  // namespace
 
-NutsSample no_u_turn(const SmoothDensity& density, const NormalApproximation& approximation,
-                     const NutsOptions& options) {
+NutsSample no_u_turn(const SmoothDensity& density, const Whitening& whitening, const NutsOptions& options) {
     detail::require_at_least("no_u_turn", "chains", options.chains, 1);
     detail::require_at_least("no_u_turn", "draws", options.draws, Index{25} * options.chains);
     detail::require_at_least("no_u_turn", "warmup", options.warmup, 0);
     detail::require_at_least("no_u_turn", "max_depth", options.max_depth, 1);
     detail::require_at_least("no_u_turn", "threads", options.threads, 1);
-    detail::require_size("no_u_turn", "mean", approximation.mean.size(), density.dimension());
-    detail::require_size("no_u_turn", "covariance", approximation.covariance.rows(), density.dimension());
+    detail::require_size("no_u_turn", "centre", whitening.dimension(), density.dimension());
     if (!(options.acceptance > 0.0 && options.acceptance < 1.0)) {
         throw std::invalid_argument(
             fmt::format("no_u_turn: acceptance is {}; it must be between 0 and 1", options.acceptance));
     }
-    return Sampler(density, approximation, options).run();
+    if (options.draws > kMostNutsNumbers / density.dimension()) {
+        throw std::invalid_argument(
+            fmt::format("no_u_turn: {} draws of {} coordinates would take {:.3g} GB, but may take no more than {:.3g}: "
+                        "draw {} or fewer",
+                        options.draws, density.dimension(), gigabytes(options.draws, density.dimension()),
+                        gigabytes(kMostNutsNumbers, 1), kMostNutsNumbers / density.dimension()));
+    }
+    return Sampler(density, whitening, options).run();
+}
+
+NutsSample no_u_turn(const SmoothDensity& density, const NormalApproximation& approximation,
+                     const NutsOptions& options) {
+    return no_u_turn(density, Whitening::of_covariance(approximation), options);
 }
 
 }  // namespace lrvb

@@ -1,5 +1,6 @@
 #include "base/validate.hpp"
 #include "linalg/positive_definite.hpp"
+#include "sample/expected_chart.hpp"
 
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/sample/unbounded.hpp>
@@ -306,6 +307,36 @@ NormalApproximation UnboundedChart::approximation(const LinearResponse& response
     weights.setFromTriplets(entries.begin(), entries.end());
     result.covariance = response.covariance(Functionals(weights));
     return result;
+}
+
+SparseMatrix UnboundedChart::expected_precision(const State& state, const SparseMatrix& hessian) const {
+    detail::require_size("expected_precision", "state", state.natural.size(), layout_.size());
+    detail::require_size("expected_precision", "hessian", hessian.rows(), layout_.size());
+    std::vector<Eigen::Triplet<double>> own;
+    std::vector<Eigen::Triplet<double>> slopes;
+    const auto add = [](std::vector<Eigen::Triplet<double>>& entries, Index row, Index column, const Matrix& block) {
+        for (Index j = 0; j < block.cols(); ++j) {
+            for (Index i = 0; i < block.rows(); ++i) {
+                entries.emplace_back(static_cast<int>(row + i), static_cast<int>(column + j), block(i, j));
+            }
+        }
+    };
+    for (const Part& part : parts_) {
+        const VariableInfo& info = layout_[part.variable];
+        const VectorView natural = state.natural.segment(info.offset, info.size);
+        const detail::ExpectedChart expected = detail::expected_chart(info.family, natural, part.size);
+        add(slopes, info.offset, part.offset, expected.jacobian);
+        add(own, part.offset, part.offset, expected.precision);
+    }
+    SparseMatrix jacobian(layout_.size(), dimension_);
+    jacobian.setFromTriplets(slopes.begin(), slopes.end());
+    SparseMatrix precision(dimension_, dimension_);
+    precision.setFromTriplets(own.begin(), own.end());
+    const SparseMatrix both = hessian.selfadjointView<Eigen::Lower>();
+    const SparseMatrix moved = both * jacobian;
+    const SparseMatrix coupling = SparseMatrix(jacobian.transpose()) * moved;
+    precision -= coupling;
+    return precision.triangularView<Eigen::Lower>();
 }
 
 }  // namespace lrvb

@@ -2,6 +2,7 @@
 
 #include <lrvb/export.hpp>
 #include <lrvb/sample/unbounded.hpp>
+#include <lrvb/sample/whitening.hpp>
 
 /// The exact posterior of a model, as a log density on unbounded parameters:
 ///
@@ -32,6 +33,12 @@ class LRVB_EXPORT ModelDensity final : public SmoothDensity {
     DensityGradients evaluate_gradients(const Matrix& points, int threads) const override;
 
     const UnboundedChart& chart() const { return chart_; }
+
+    /// Coordinates that make the density about round, from a fit, in memory that is linear in the model: by the
+    /// curvature that is expected under it (UnboundedChart::expected_precision). Discrete variables are summed out of
+    /// that too, as far as each is tied to few others. Throws std::invalid_argument where the state is no strict
+    /// maximum of the bound, and FactorTooLarge where the factor would not fit in memory.
+    Whitening whitening(const State& state) const;
 
     /// The stacked statistics of the variables at each point, one a column. Discrete variables, which points do not
     /// have, are drawn given the others: the same at the same place among the columns.

@@ -2,6 +2,7 @@
 
 #include <lrvb/export.hpp>
 #include <lrvb/sample/log_density.hpp>
+#include <lrvb/sample/whitening.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -10,12 +11,14 @@
 /// The no-U-turn sampler (Hoffman & Gelman 2014; multinomial, with the generalised criterion of Betancourt 2017), in
 /// the coordinates that an approximation whitens:
 ///
-///     u = centre + L z,     LLᵀ its covariance,     ∇_z log p = Lᵀ ∇_u log p.
+///     u = centre + L z,     LLᵀ its covariance,     ∇_z log p = Lᵀ ∇_u log p,
+///
+/// dense, or from a sparse precision: then a step costs a gradient and two sparse triangular solves at any dimension.
 ///
 /// As far as the approximation is right, the target is a standard normal in z, whatever its dimension: a move then
 /// needs a few steps, and the sampler has nothing to learn but the length of a step, by dual averaging before draws are
 /// kept. Where draws say that it is not right, since moves are long or chains disagree, the draws of all chains,
-/// pooled, take the place of the approximation and the chains begin again.
+/// pooled, take the place of the approximation and the chains begin again; of a sparse one they change the scales only.
 ///
 /// A move follows z' = r, r' = ∇ log p(z) forwards and backwards by steps, 2^depth of them, until it turns. A step of
 /// length ε goes about the standard normal exactly, and is pushed before and after by what the target has besides:
@@ -31,6 +34,9 @@
 /// A step whose energy grows by more than a thousand is a *divergence*: there the density bends more than steps can
 /// follow, and nothing that is beyond is seen. Draws with divergences are biased, and the sample says how many had one.
 namespace lrvb {
+
+/// Draws times coordinates, at most, since all draws are kept: 1 GiB.
+constexpr Index kMostNutsNumbers = Index{1} << 27;
 
 struct NutsOptions {
     /// All chains together.
@@ -87,8 +93,10 @@ struct NutsSample {
     }
 };
 
-/// Throws std::invalid_argument for a covariance that is not positive definite, and where no place near the
-/// approximation has a density.
+/// Throws std::invalid_argument where no place near the centre has a density, and for more than kMostNutsNumbers.
+LRVB_EXPORT NutsSample no_u_turn(const SmoothDensity& density, const Whitening& whitening,
+                                 const NutsOptions& options = {});
+/// The same about a dense covariance. Throws std::invalid_argument where it is not positive definite.
 LRVB_EXPORT NutsSample no_u_turn(const SmoothDensity& density, const NormalApproximation& approximation,
                                  const NutsOptions& options = {});
 

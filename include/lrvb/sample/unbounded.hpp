@@ -50,6 +50,18 @@ class LRVB_EXPORT UnboundedChart {
     /// exp E log det Λ.
     NormalApproximation approximation(const LinearResponse& response) const;
 
+    /// The curvature of −log p, expected under the fit, from ∇²L in the stacked statistics at its means, both as lower
+    /// triangles: with s_j = −∇_u log q_j(u) the scores of the factors in this chart, and Cov(T_j, s_j) = E_q J_j by
+    /// parts,
+    ///
+    ///     −E_q ∇²_u log p(u) = Cov(s) − Cov(s, T) ∇²L Cov(T, s),
+    ///
+    /// where L is linear in the statistics of each variable, as it is unless local variables have been maximised out.
+    /// Sparse by variables as ∇²L is, and positive definite at every strict maximum of the bound: there V⁻¹ − ∇²L is,
+    /// and Cov(s) is at least Cov(s, T) V⁻¹ Cov(T, s). Of a normal target it is the precision; elsewhere it is near the
+    /// inverse of what the linear response gives, and there is no need to form that.
+    SparseMatrix expected_precision(const State& state, const SparseMatrix& hessian) const;
+
   private:
     struct Part {
         Index variable;
