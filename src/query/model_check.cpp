@@ -436,11 +436,16 @@ Matrix resampled(const FittedModel& fitted, const Check& check, Index count, std
 // Before anything is drawn: a pass that draws nothing.
 void require_drawn_rows(const FittedModel& fitted) {
     static_cast<void>(fitted.response());
+    const auto refuse = [](const std::string& reason) {
+        throw std::runtime_error(
+            fmt::format("no data can be drawn from this fit, to compare with its own: {}", reason));
+    };
     try {
         fitted.row_model().replicate_rows(Matrix(fitted.model().layout().size(), 0), 0, 1, [](const RowReplicates&) {});
+    } catch (const FractionalWeight& error) {
+        refuse(error.words(fitted.file_row(error.row())));
     } catch (const std::invalid_argument& error) {
-        throw std::runtime_error(
-            fmt::format("no data can be drawn from this fit, to compare with its own: {}", error.what()));
+        refuse(error.what());
     }
 }
 

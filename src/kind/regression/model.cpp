@@ -564,10 +564,7 @@ std::vector<Index> RegressionModel::repeated_rows() const {
     rows.reserve(static_cast<std::size_t>(rows_));
     for (Index n = 0; n < rows_; ++n) {
         const double times = design_->weights.size() > 0 ? design_->weights[n] : 1.0;
-        if (times != std::floor(times)) {
-            throw std::invalid_argument(fmt::format(
-                "row {} has the weight {}, and only rows of whole weights can be drawn again", n + 1, times));
-        }
+        if (times != std::floor(times)) throw FractionalWeight(n, times);
         rows.insert(rows.end(), static_cast<std::size_t>(times), n);
     }
     return rows;
