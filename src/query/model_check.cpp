@@ -88,7 +88,30 @@ struct ColumnMoments {
     std::vector<Moments> replicated;
 };
 
-double quantile_of(const std::vector<double>& sorted, double probability) {
+// Numbers in order, each as often as its row counts: what they would be if they were written out.
+class RepeatedNumbers {
+  public:
+    void add(double number, Index times) {
+        if (times > 0) numbers_.emplace_back(number, times);
+    }
+    void sort() {
+        std::sort(numbers_.begin(), numbers_.end());
+        for (std::size_t i = 1; i < numbers_.size(); ++i) numbers_[i].second += numbers_[i - 1].second;
+    }
+    // Once they are sorted.
+    std::size_t size() const { return numbers_.empty() ? 0 : static_cast<std::size_t>(numbers_.back().second); }
+    double operator[](std::size_t place) const {
+        return std::upper_bound(numbers_.begin(), numbers_.end(), static_cast<Index>(place),
+                                [](Index at, const std::pair<double, Index>& number) { return at < number.second; })
+            ->first;
+    }
+
+  private:
+    std::vector<std::pair<double, Index>> numbers_;  // with how many there are up to it
+};
+
+template <class Sorted>
+double quantile_of(const Sorted& sorted, double probability) {
     const double place = probability * static_cast<double>(sorted.size() - 1);
     const auto below = static_cast<std::size_t>(place);
     const std::size_t above = std::min(below + 1, sorted.size() - 1);
@@ -270,8 +293,8 @@ std::vector<Index> quantile_places(Index count) {
     return places;
 }
 
-template <class ModelQuantile>
-QuantilePlot quantile_plot(const std::vector<double>& sorted, ModelQuantile model_quantile) {
+template <class Sorted, class ModelQuantile>
+QuantilePlot quantile_plot(const Sorted& sorted, ModelQuantile model_quantile) {
     const auto count = static_cast<Index>(sorted.size());
     const std::vector<Index> places = quantile_places(count);
     QuantilePlot plot;
@@ -320,36 +343,58 @@ ColumnCheck column_check(ColumnMarginal marginal, const std::vector<double>& sor
     return result;
 }
 
-std::vector<ResponseCheck::Group> groups_of(const ResponseCheck& check, const Vector& predictive_sd, double band) {
-    const Index rows = check.fitted.size();
-    std::vector<Index> order(static_cast<std::size_t>(rows));
+// Some of the rows in order of their fitted values, one after the other.
+class ResidualGroup {
+  public:
+    void add(double fitted, double residual, double band, Index times) {
+        if (rows_ == 0) group_.lowest = fitted;
+        group_.highest = fitted;
+        group_.fitted += static_cast<double>(times) * fitted;
+        group_.band += static_cast<double>(times) * band;
+        residuals_.add(residual, times);
+        rows_ += times;
+    }
+
+    ResponseCheck::Group finished() {
+        group_.fitted /= static_cast<double>(rows_);
+        group_.band /= static_cast<double>(rows_);
+        residuals_.sort();
+        group_.min = residuals_[0];
+        group_.q5 = quantile_of(residuals_, 0.05);
+        group_.q50 = quantile_of(residuals_, 0.5);
+        group_.q95 = quantile_of(residuals_, 0.95);
+        group_.max = residuals_[residuals_.size() - 1];
+        return group_;
+    }
+
+  private:
+    ResponseCheck::Group group_;
+    RepeatedNumbers residuals_;
+    Index rows_ = 0;
+};
+
+// A row that counts several times may do so in two groups.
+std::vector<ResponseCheck::Group> groups_of(const ResponseCheck& check, const std::vector<Index>& times,
+                                            const Vector& bands) {
+    std::vector<Index> order(times.size());
     std::iota(order.begin(), order.end(), Index{0});
     std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return check.fitted[a] < check.fitted[b]; });
+    const Index rows = std::accumulate(times.begin(), times.end(), Index{0});
     const Index count = std::clamp<Index>(rows / kRowsOfAGroup, 1, kMostGroups);
     std::vector<ResponseCheck::Group> groups;
-    for (Index g = 0; g < count; ++g) {
-        const Index begin = g * rows / count;
-        const Index end = (g + 1) * rows / count;
-        ResponseCheck::Group group;
-        std::vector<double> residuals;
-        for (Index i = begin; i < end; ++i) {
-            const Index row = order[static_cast<std::size_t>(i)];
-            residuals.push_back(check.residuals[row]);
-            group.fitted += check.fitted[row];
-            group.band += band * predictive_sd[row];
+    ResidualGroup group;
+    Index before = 0;
+    for (const Index row : order) {
+        for (Index left = times[static_cast<std::size_t>(row)]; left > 0;) {
+            const Index end = (static_cast<Index>(groups.size()) + 1) * rows / count;
+            const Index taken = std::min(left, end - before);
+            group.add(check.fitted[row], check.residuals[row], bands[row], taken);
+            left -= taken;
+            before += taken;
+            if (before < end) continue;
+            groups.push_back(group.finished());
+            group = {};
         }
-        const auto size = static_cast<double>(end - begin);
-        group.fitted /= size;
-        group.band /= size;
-        group.lowest = check.fitted[order[static_cast<std::size_t>(begin)]];
-        group.highest = check.fitted[order[static_cast<std::size_t>(end - 1)]];
-        std::sort(residuals.begin(), residuals.end());
-        group.min = residuals.front();
-        group.q5 = quantile_of(residuals, 0.05);
-        group.q50 = quantile_of(residuals, 0.5);
-        group.q95 = quantile_of(residuals, 0.95);
-        group.max = residuals.back();
-        groups.push_back(group);
     }
     return groups;
 }
@@ -371,14 +416,18 @@ ResponseCheck response_check(const FittedResponse& response) {
     const Eigen::ArrayXd is_within =
         (result.residuals.array().abs() <= band * response.predictive_sd.array()).cast<double>();
     result.coverage = (weights * is_within).sum() / rows;
-    // A row that alone decides its fitted value, or has no weight, has no residual.
-    std::vector<double> sorted;
-    for (const double residual : result.standardised) {
-        if (std::isfinite(residual)) sorted.push_back(residual);
+    std::vector<Index> times;  // rows of other weights than whole ones were not drawn
+    for (const double weight : response.weights) times.push_back(static_cast<Index>(weight));
+    // A row that alone decides its fitted value has no residual.
+    RepeatedNumbers sorted;
+    for (Index n = 0; n < result.standardised.size(); ++n) {
+        if (std::isfinite(result.standardised[n])) {
+            sorted.add(result.standardised[n], times[static_cast<std::size_t>(n)]);
+        }
     }
-    std::sort(sorted.begin(), sorted.end());
+    sorted.sort();
     result.quantiles = quantile_plot(sorted, detail::normal_quantile);
-    result.groups = groups_of(result, response.predictive_sd, band);
+    result.groups = groups_of(result, times, band * response.predictive_sd);
     return result;
 }
 
