@@ -71,6 +71,115 @@ TEST(WeightedRows, ResidualsAreThoseOfRowsWrittenOut) {
     }
 }
 
+Drawing drawn(const FittedModel& fitted) {
+    return fitted.drawing(fitted.file(), {});
+}
+
+TEST(WeightedRows, RowsWithoutWeightAreNotDrawn) {
+    const Tables tables(100);
+    const DrawingPanel panel = drawn(*tables.weighted).panels.at(0);
+    ASSERT_EQ(panel.points.size(), 75U);
+    for (const DrawingPanel::Point& point : panel.points) EXPECT_GT(point.y, -100.0);
+    EXPECT_LT(panel.curves.at(0).x.maxCoeff(), 10.0);
+}
+
+TEST(WeightedRows, CellsCountRowsByTheirWeights) {
+    const Tables tables(4000);
+    const std::vector<DrawingPanel::Cell> weighted = drawn(*tables.weighted).panels.at(0).cells;
+    const std::vector<DrawingPanel::Cell> written = drawn(*tables.written).panels.at(0).cells;
+    ASSERT_EQ(weighted.size(), written.size());
+    for (std::size_t i = 0; i < written.size(); ++i) {
+        EXPECT_NEAR(weighted[i].left, written[i].left, 1e-9);
+        EXPECT_NEAR(weighted[i].low, written[i].low, 1e-6);
+        EXPECT_EQ(weighted[i].share, written[i].share);
+    }
+}
+
+TEST(WeightedRows, TheReportCountsThemByTheirWeights) {
+    const Tables tables(400);
+    const Document weighted = tables.weighted->picture();
+    const Document written = tables.written->picture();
+    const auto cells = [](const Document& picture, bool of_term) {
+        const Document& binned = *picture.find("binned");
+        const Document& bins = of_term ? binned.find("terms")->entries()->front() : *binned.find("fitted");
+        return bins.find("cells")->json();
+    };
+    EXPECT_EQ(cells(weighted, true), cells(written, true));
+    EXPECT_EQ(cells(weighted, false), cells(written, false));
+}
+
+TEST(WeightedRows, CellsOfWeightsThatAreNotWholeHaveThem) {
+    Random random(3);
+    const Vector x = standard_normals(200, random);
+    const auto fitted = fit_of(
+        "regression", frame_of({{"y", x + standard_normals(200, random)}, {"x", x}, {"w", Vector::Constant(200, 0.5)}}),
+        {{"response", "y"}, {"weights", "w"}});
+    double total = 0.0;
+    const Document picture = fitted->picture();
+    for (const Document& cell : *picture.find("binned")->find("fitted")->find("cells")->entries()) {
+        total += cell.entries()->back().number().value();
+    }
+    EXPECT_EQ(total, 100.0);
+}
+
+/// y, x, a factor whose level c has no weight, and a row that is missing its y.
+class WeightlessLevel : public ::testing::Test {
+  protected:
+    WeightlessLevel() {
+        std::string all = "y,x,g,w\n";
+        std::string fewer = all;
+        Random random(5);
+        for (int n = 0; n < 40; ++n) {
+            const char level = n % 5 == 4 ? 'c' : n % 2 == 0 ? 'a' : 'b';
+            const double x = random.normal();
+            const double y = x + (level == 'b' ? 1.0 : 0.0) + random.normal();
+            const std::string row = fmt::format("{},{},{},{}\n", y, x, level, level == 'c' ? 0 : 1 + n % 2);
+            all += row;
+            if (level != 'c') fewer += row;
+        }
+        all_ = folder_.write("all.csv", all);
+        fewer_ = folder_.write("fewer.csv", fewer);
+    }
+
+    TemporaryDirectory folder_;
+    std::string all_;
+    std::string fewer_;
+};
+
+TEST_F(WeightlessLevel, IsNoneOfTheFit) {
+    const Settings settings{{"response", "y"}, {"weights", "w"}};
+    const auto with = fit_of("regression", all_, settings);
+    const auto without = fit_of("regression", fewer_, settings);
+    EXPECT_EQ(with->posterior().statistics, without->posterior().statistics);
+    EXPECT_EQ(with->posterior().mean, without->posterior().mean);
+    EXPECT_EQ(with->file().data.rows, 32);
+    EXPECT_EQ(with->file_row(4), 6);  // row 5 is the first without weight
+    EXPECT_EQ(with->file().notes, (std::vector<std::string>{"w: weights; 8 rows have the weight 0, and are left out"}));
+    EXPECT_TRUE(without->file().notes.empty());
+    write_fit(folder_.path("fit.json"), with->file());
+    const auto again = restore(read_fit(folder_.path("fit.json")), all_);
+    EXPECT_EQ(again->file_row(4), 6);
+    EXPECT_EQ(drawn(*again).panels.at(1).places, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST_F(WeightlessLevel, IsRefusedAsABaseline) {
+    const std::string message = message_of<std::runtime_error>([&] {
+        fit_of("regression", all_, {{"response", "y"}, {"weights", "w"}, {"baseline", "g=c"}});
+    });
+    EXPECT_NE(message.find("column 'g' has no level 'c' that could be its baseline: its levels are 'a' and 'b'"),
+              std::string::npos)
+        << message;
+}
+
+// A question mark among numbers does not become a group because its row has no weight.
+TEST_F(WeightlessLevel, TextAmongNumbersIsRefusedWhateverItsWeight) {
+    const std::string path = folder_.write("a.csv", "y,x,w\n1,1,1\n2,2,1\n2,?,0\n4,4,1\n3,4,1\n");
+    const std::string message = message_of<std::runtime_error>([&] {
+        fit_of("regression", path, {{"response", "y"}, {"weights", "w"}});
+    });
+    EXPECT_NE(message.find("row 3, column 'x': '?' is not a number"), std::string::npos) << message;
+}
+
 // Row 2 is left out, and row 4 is the file's.
 TEST(WeightedRows, AWeightThatIsNotWholeIsRefusedByTheRowOfTheFile) {
     Random random(7);

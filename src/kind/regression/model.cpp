@@ -563,7 +563,7 @@ std::vector<Index> RegressionModel::repeated_rows() const {
     std::vector<Index> rows;
     rows.reserve(static_cast<std::size_t>(rows_));
     for (Index n = 0; n < rows_; ++n) {
-        const double times = design_->weights.size() > 0 ? design_->weights[n] : 1.0;
+        const double times = design_->weight(n);
         if (times != std::floor(times)) throw FractionalWeight(n, times);
         rows.insert(rows.end(), static_cast<std::size_t>(times), n);
     }
