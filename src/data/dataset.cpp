@@ -2,6 +2,7 @@
 #include "base/messages.hpp"
 #include "data/columns.hpp"
 #include "data/csv_record.hpp"
+#include "data/kept_rows.hpp"
 
 #include <lrvb/data/csv.hpp>
 #include <lrvb/data/dataset.hpp>
@@ -184,32 +185,16 @@ FrameColumn as_numbers(FrameColumn column) {
 // The rows of a table that have a value in every column; those that have not are counted.
 void leave_out(DataFrame& frame, const std::vector<bool>& is_missing) {
     std::vector<Index> kept;
-    std::vector<Index> file_rows;
     for (Index n = 0; n < frame.rows; ++n) {
-        if (is_missing[static_cast<std::size_t>(n)]) continue;
-        kept.push_back(n);
-        file_rows.push_back(frame.file_row(n));
+        if (!is_missing[static_cast<std::size_t>(n)]) kept.push_back(n);
     }
     if (kept.empty()) {
         throw std::runtime_error(fmt::format(
             "{}: every row has a missing value in the selected columns, so none is left: select other columns",
             frame.name));
     }
-    for (FrameColumn& column : frame.columns) {
-        if (!column.is_text()) {
-            column.numbers = Vector(column.numbers(kept));
-            continue;
-        }
-        std::vector<std::string> texts;
-        texts.reserve(kept.size());
-        for (const Index n : kept) texts.push_back(column.levels[column.codes[static_cast<std::size_t>(n)]]);
-        const bool quoted = column.quoted;
-        column = text_column(column.name, texts);  // without the levels that are gone
-        column.quoted = quoted;
-    }
     frame.dropped += frame.rows - static_cast<Index>(kept.size());
-    frame.rows = static_cast<Index>(kept.size());
-    frame.file_rows = std::move(file_rows);
+    detail::keep_rows(frame, kept);
 }
 
 // What a file with these numbers would give: what is no number is missing, and so is what `na` has.

@@ -2,6 +2,7 @@
 
 #include "base/messages.hpp"
 #include "data/csv_record.hpp"
+#include "data/kept_rows.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -165,6 +166,18 @@ Vector taken_weights(DataFrame& frame, Index place) {
                                         frame.file_row(n), shown(column.name), column.numbers[n]));
     }
     return column.numbers;
+}
+
+Index leave_out_weightless(DataFrame& frame, Vector& weights) {
+    std::vector<Index> kept;
+    for (Index n = 0; n < weights.size(); ++n) {
+        if (weights[n] > 0.0) kept.push_back(n);
+    }
+    const Index left_out = weights.size() - static_cast<Index>(kept.size());
+    if (kept.empty() || left_out == 0) return 0;
+    keep_rows(frame, kept);
+    weights = Vector(weights(kept));
+    return left_out;
 }
 
 void require_clear_columns(const DataFrame& frame, Index response) {

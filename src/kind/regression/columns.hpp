@@ -22,6 +22,10 @@ namespace lrvb::detail {
 /// is no weight.
 Vector taken_weights(DataFrame& frame, Index place);
 
+/// Rows of weight zero are as if they were not there: neither are levels that they alone have. Where no row has weight
+/// nothing is left out, and the model says so. Returns how many were.
+Index leave_out_weightless(DataFrame& frame, Vector& weights);
+
 /// Refuses, with row and remedy, what is neither clearly numbers nor clearly text.
 void require_clear_columns(const DataFrame& frame, Index response);
 

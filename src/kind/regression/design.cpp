@@ -48,13 +48,6 @@ void require_factor(const DataFrame& frame, const FrameColumn& column) {
                               is_identifier ? "another value in every row" : fmt::format("{} levels", count)));
 }
 
-std::string listed_levels(const std::vector<std::string>& levels) {
-    std::vector<std::string> texts;
-    texts.reserve(levels.size());
-    for (const std::string& level : levels) texts.push_back(shown(level));
-    return detail::enumerated(texts);
-}
-
 /// As numbers where all of them are: 4 before 10.
 std::vector<std::string> sorted_levels(const FrameColumn& column) {
     std::vector<std::pair<double, std::string>> numbered;
@@ -84,7 +77,7 @@ void put_baselines_first(const DataFrame& frame, const std::vector<Baseline>& ba
         const auto level = std::find(term->levels.begin(), term->levels.end(), baseline.level);
         if (level == term->levels.end()) {
             refuse(frame, fmt::format("column {} has no level {} that could be its baseline: its levels are {}",
-                                      shown(baseline.column), shown(baseline.level), listed_levels(term->levels)));
+                                      shown(baseline.column), shown(baseline.level), shown(term->levels)));
         }
         std::rotate(term->levels.begin(), level, level + 1);
     }
@@ -107,10 +100,9 @@ std::vector<std::size_t> matched_levels(const DataFrame& frame, const FrameColum
         if (match == term.levels.end()) {
             const auto code = static_cast<std::uint32_t>(matches.size());
             const auto row = std::find(column.codes.begin(), column.codes.end(), code) - column.codes.begin();
-            refuse(frame,
-                   fmt::format("row {}, column {}: the level {} did not occur in the data of the fit, which "
-                               "had {}: correct it, leave the row out, or fit again with rows that have it",
-                               frame.file_row(row), shown(column.name), shown(level), listed_levels(term.levels)));
+            refuse(frame, fmt::format("row {}, column {}: the level {} did not occur in the data of the fit, which "
+                                      "had {}: correct it, leave the row out, or fit again with rows that have it",
+                                      frame.file_row(row), shown(column.name), shown(level), shown(term.levels)));
         }
         matches.push_back(static_cast<std::size_t>(match - term.levels.begin()));
     }
