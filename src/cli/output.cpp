@@ -13,8 +13,6 @@ namespace lrvb::cli {
 
 namespace {
 
-constexpr std::size_t kMostShown = 40;  // variables of a summary for people
-
 // The width of text in columns of a terminal: bytes that begin a UTF-8 character.
 std::size_t width_of(const std::string& text) {
     return static_cast<std::size_t>(std::count_if(
@@ -217,10 +215,20 @@ std::string headline(const FitFile& fit) {
     return text + fmt::format("converged (last step {:.1e} posterior sds)", fit.outcome.step);
 }
 
+std::string rest_text(const Posterior& posterior, std::size_t shown, std::size_t selected, const std::string& command) {
+    std::string text;
+    if (shown < selected) {
+        text = fmt::format(
+            "\nthe {} of {} variables that matter most; '{} --all' shows all, --variables those that it names\n", shown,
+            selected, command);
+    }
+    return text + left_out(posterior, selected);
+}
+
 std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
     const std::vector<Index> selected = fit.posterior.select(options.variables);
     const bool is_cut = options.format == Format::table && options.variables.empty() && !options.all;
-    const std::vector<Index> chosen = is_cut ? foremost_variables(fit, selected, kMostShown) : selected;
+    const std::vector<Index> chosen = is_cut ? foremost_variables(fit, selected, kMostVariables) : selected;
     // Of the selected ones; the chosen are in the same order.
     std::vector<RobustSd> robust;
     for (std::size_t i = 0, next = 0; options.robust && i < selected.size() && next < chosen.size(); ++i) {
@@ -324,13 +332,7 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
         text += "warning: " + detail::on_one_line(warning) + "\n";
     }
     text += "\n" + aligned(table);
-    if (chosen.size() < selected.size()) {
-        text += fmt::format(
-            "\nthe {} of {} variables that matter most; 'lrvb summary FIT --all' shows all, --variables those that it "
-            "names\n",
-            chosen.size(), selected.size());
-    }
-    if (options.variables.empty()) text += left_out(fit.posterior, selected.size());
+    if (options.variables.empty()) text += rest_text(fit.posterior, chosen.size(), selected.size(), "lrvb summary FIT");
     text += optima_text(fit, rows);
     if (fit.check) {
         text += fmt::format("\nagainst the exact posterior: {}: {}\n", to_string(fit.check->verdict),

@@ -72,4 +72,11 @@ struct SummaryOptions {
 
 std::string summary_text(const FitFile& fit, const SummaryOptions& options);
 
+/// Variables of a table for people that names none.
+constexpr std::size_t kMostVariables = 40;
+
+/// Below such a table: how many of the selected variables it shows and what it leaves out, with what shows the rest;
+/// empty where that is nothing. `command` is what the table can be asked of again.
+std::string rest_text(const Posterior& posterior, std::size_t shown, std::size_t selected, const std::string& command);
+
 }  // namespace lrvb::cli

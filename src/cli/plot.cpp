@@ -36,8 +36,7 @@ int write_plot(const Settings& settings) {
     const FitFile fit = read_fit(settings.text("FIT"));
     std::unique_ptr<FittedModel> fitted;
     if (figure == Figure::influence) fitted = restored(fit, settings);
-    if (figure == Figure::fit)
-        fitted = fit.model->restore(fit, data_of(settings).with_na(fit.data.na), threads_of(settings));
+    if (figure == Figure::fit) fitted = fit.model->restore(fit, data_of(settings), threads_of(settings));
     try {
         detail::write_text(output, plot_svg(fit, fitted.get(), figure, options));
     } catch (const NotAnOptimum& error) {

@@ -262,6 +262,7 @@ Document contents_of(const Gathered& gathered) {
     json["outcome"] = outcome_of(fit);
     json["correction"] = correction_of(fit);
     json["warnings"] = fit.warnings;
+    json["notes"] = fit.notes;
     json["other_optima"] = other_optima_document(fit.other_optima, fit.posterior, gathered.selection.variables);
     json["check"] = gathered.check ? gathered.check->document({}) : Document();
     json["model_check"] = gathered.model_check ? gathered.model_check->document() : Document();

@@ -124,6 +124,26 @@ TEST_F(Names, FitsOfBeforeAreReadWithNames) {
             for (const char* key : {"mean", "sd", "q5", "q95"}) EXPECT_EQ(now[v].at(key), then[v].at(key));
             std::string named = then[v].at("name");
             for (const auto& [number, column] : {std::pair{",1", ",eruptions"}, {",2", ",waiting"}}) {
+TEST_F(Names, EntriesOfASymmetricMatrixAreUnderstoodInEitherOrder) {
+    fit("$DATA/old_faithful.csv -k 2");
+    const std::vector<std::string> sigma{"Sigma[2,eruptions,waiting]"};
+    for (const char* name :
+         {"Sigma[2,1,2]", "Sigma[2,2,1]", "Sigma[2,eruptions,waiting]", "Sigma[2,waiting,eruptions]"}) {
+        EXPECT_EQ(summarised(std::string("fit.json --variables '") + name + "'"), sigma) << name;
+    }
+    EXPECT_EQ(summarised("fit.json --variables 'Lambda[1,2,1]'"),
+              (std::vector<std::string>{"Lambda[1,eruptions,waiting]"}));
+    for (const std::string command :
+         {"covariance fit.json --format json", "sensitivity fit.json -o -", "plot fit.json",
+          "influence fit.json $DATA/old_faithful.csv -o -", "leverage fit.json $DATA/old_faithful.csv"}) {
+        const Result mirrored = lrvb(command + " --variables 'Sigma[1,waiting,eruptions]'");
+        EXPECT_EQ(mirrored.code, 0) << mirrored.err;
+        EXPECT_EQ(mirrored.out, lrvb(command + " --variables 'Sigma[1,eruptions,waiting]'").out) << command;
+    }
+    // What is no entry of a matrix has one order.
+    EXPECT_NE(refusal("summary fit.json --variables 'mu[waiting,1]'").find("there is no variable"), std::string::npos);
+}
+
                 for (std::size_t at = 0; (at = named.find(number, at)) != std::string::npos;)
                     named.replace(at, 2, column);
             }

@@ -125,8 +125,13 @@ class LRVB_EXPORT ModelRecord {
     /// The record with what it keeps for predictions taken from draws.
     virtual std::shared_ptr<const ModelRecord> corrected(const CorrectionDraws&) const { return nullptr; }
 
-    /// The fit with its data again. Throws std::runtime_error for data that are not those of the fit.
-    virtual std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const = 0;
+    /// The fit with its data again, converged or not; what meant a missing value in the fit means it here too. Throws
+    /// std::runtime_error for data that are not those of the fit.
+    std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const;
+
+  protected:
+    /// The same, of data that are read as those of the fit were.
+    virtual std::unique_ptr<FittedModel> with_data(FitFile fit, const Dataset& data, int threads) const = 0;
 };
 
 /// Predictions beside the rows as they are written: row n of what comes out is row n of the data, also where rows are

@@ -201,7 +201,7 @@ void DeclaredRecord::predict(const FitFile&, const Dataset&, const PredictOption
         "a model declared in C++ has no predictions of its own: declare what is to be predicted as a variable");
 }
 
-std::unique_ptr<FittedModel> DeclaredRecord::restore(FitFile, const Dataset&, int) const {
+std::unique_ptr<FittedModel> DeclaredRecord::with_data(FitFile, const Dataset&, int) const {
     throw std::runtime_error(
         "the model of this fit was declared in C++, and its data are there: restore it in the program that declared "
         "it");

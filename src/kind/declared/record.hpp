@@ -29,7 +29,9 @@ class DeclaredRecord final : public ModelRecord {
     SparseMatrix statistics(const FitFile& fit) const override;
     void predict(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
                  TableSink& sink) const override;
-    std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const override;
+
+  protected:
+    std::unique_ptr<FittedModel> with_data(FitFile fit, const Dataset& data, int threads) const override;
 };
 
 /// What is reported of a layout's variables: where their statistics stand among the stacked ones, and what the

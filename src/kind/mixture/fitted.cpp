@@ -270,7 +270,7 @@ void FittedMixture::add_overlap(std::vector<std::string>& warnings) const {
     }
 }
 
-std::unique_ptr<FittedModel> MixtureRecord::restore(FitFile fit, const Dataset& data, int threads) const {
+std::unique_ptr<FittedModel> MixtureRecord::with_data(FitFile fit, const Dataset& data, int threads) const {
     DataRows rows = data.rows({fit.data.columns, fit.data.weights.value_or(""), fit.data.dropped > 0, true});
     require_fitted_data(fit, rows.record.name, rows.record.checksum, rows.record.rows);
     return std::make_unique<FittedMixture>(std::move(fit), std::move(rows), threads);

@@ -51,7 +51,9 @@ class MixtureRecord final : public ModelRecord {
     void predict(const State& state, RowSource& rows, bool one_by_one, const std::function<Index(Index)>& number,
                  TableSink& sink) const;
     std::string prediction_note() const override;
-    std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const override;
+
+  protected:
+    std::unique_ptr<FittedModel> with_data(FitFile fit, const Dataset& data, int threads) const override;
 };
 
 /// Sets a number of a prior by the name that the model gives it: "alpha", "variance[1,2]".

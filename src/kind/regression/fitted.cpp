@@ -140,7 +140,7 @@ std::optional<FittedResponse> FittedRegression::fitted_response() const {
     return FittedResponse{design_->response, design_->y, prediction.mean, prediction.sd, hat_values(), weights, rows};
 }
 
-std::unique_ptr<FittedModel> RegressionRecord::restore(FitFile fit, const Dataset& data, int threads) const {
+std::unique_ptr<FittedModel> RegressionRecord::with_data(FitFile fit, const Dataset& data, int threads) const {
     FrameOptions options = columns_of(terms, fit.data.dropped > 0);
     options.columns.push_back(response);
     if (fit.data.weights) options.columns.push_back(*fit.data.weights);

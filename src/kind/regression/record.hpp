@@ -37,7 +37,9 @@ class RegressionRecord final : public ModelRecord {
                  TableSink& sink) const override;
     bool predicts_intervals() const override { return true; }
     std::shared_ptr<const ModelRecord> corrected(const CorrectionDraws& draws) const override;
-    std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const override;
+
+  protected:
+    std::unique_ptr<FittedModel> with_data(FitFile fit, const Dataset& data, int threads) const override;
 };
 
 /// Sets a number of a prior by the name that the model gives it: "shape", "mean[wt]". `slopes` are the names of the
