@@ -140,7 +140,7 @@ Document priors_of(const Gathered& gathered) {
     for (const Index h : gathered.selection.priors) {
         const PriorRange range = prior_range(gathered.priors[static_cast<std::size_t>(h)]);
         Document json;
-        json["name"] = range.prior.name;
+        json["name"] = range.prior.shown_name();
         json["group"] = range.prior.group;
         json["kind"] = role_of(range.prior);
         json["value"] = range.prior.value;

@@ -225,7 +225,7 @@ class CountsRecord final : public ModelRecord {
                            groups.empty() ? "" : " for each " + columns.group);
     }
     std::string prior_name() const override { return prior_origin; }
-    std::vector<PriorNumber> prior() const override {
+    std::vector<PriorNumber> prior(const DataRecord&) const override {
         return {{"shape", "shape", numbers.shape, PriorNumber::Role::positive, numbers.shape},
                 {"rate", "rate", numbers.rate, PriorNumber::Role::positive, numbers.rate}};
     }

@@ -169,7 +169,7 @@ std::string DeclaredRecord::title(const DataRecord& data) const {
 
 // Nothing is known of a hyperparameter but its value: one that is positive can be moved by parts of itself, any other
 // by one.
-std::vector<PriorNumber> DeclaredRecord::prior() const {
+std::vector<PriorNumber> DeclaredRecord::prior(const DataRecord&) const {
     std::vector<PriorNumber> result;
     for (std::size_t h = 0; h < hyperparameters.size(); ++h) {
         const double value = values[static_cast<Index>(h)];

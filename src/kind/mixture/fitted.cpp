@@ -132,7 +132,9 @@ Functionals FittedMixture::statistics() const {
 
 Posterior FittedMixture::refit(const RefitChange& change) const {
     MixtureSpecification specification = specification_;
-    if (change.prior) set_prior_number(*specification.prior, change.prior->first, change.prior->second);
+    if (change.prior) {
+        set_prior_number(*specification.prior, record().positions(file()), change.prior->first, change.prior->second);
+    }
     std::shared_ptr<RowSource> source = source_;
     if (change.without_row) source = std::make_shared<WithoutRow>(source_, *change.without_row);
     MixtureFit fit;

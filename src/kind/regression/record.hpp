@@ -29,7 +29,7 @@ class RegressionRecord final : public ModelRecord {
     std::string title(const DataRecord& data) const override;
     std::string description() const override;
     std::string prior_name() const override { return prior_origin; }
-    std::vector<PriorNumber> prior() const override;
+    std::vector<PriorNumber> prior(const DataRecord& data) const override;
     std::vector<VariableMeaning> meanings(const FitFile& fit) const override;
     void require_agreement(const FitFile& fit, const Fields& file) const override;
     Document page(const FitFile& fit) const override;
