@@ -25,6 +25,8 @@ OptionInfo memory_option();
 OptionInfo na_option();
 /// --seed.
 OptionInfo seed_option(const std::string& help);
+/// --level, the probability of intervals.
+OptionInfo level_option(const std::string& help);
 /// --variables, a list of names.
 OptionInfo variables_option();
 /// --all: "Show all <these>".

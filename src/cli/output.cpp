@@ -21,7 +21,7 @@ std::size_t width_of(const std::string& text) {
 
 // 0.05 is q5, 0.025 is q2.5.
 std::string quantile_name(double probability) {
-    return fmt::format("q{:.6g}", 100.0 * probability);
+    return fmt::format("q{:.10g}", 100.0 * probability);
 }
 
 std::string ratio(double sd, double mean_field_sd) {
@@ -58,6 +58,22 @@ bool would_be_run(const std::string& field) {
     const char* const end = field.data() + field.size();
     const auto [next, error] = fast_float::from_chars(begin, end, number);
     return error != std::errc() || next != end;
+}
+
+std::string in_quotes(const std::string& text) {
+    std::string result = "\"";
+    for (const char c : text) {
+        result += c;
+        if (c == '"') result += c;
+    }
+    return result += '"';
+}
+
+// A field that is ours, or a name.
+std::string csv_field(const std::string& text) {
+    const std::string field = detail::on_one_line(text);
+    if (would_be_run(field)) return in_quotes("'" + field);
+    return field.find_first_of(",\";") == std::string::npos ? field : in_quotes(field);
 }
 
 // This optimum beside the others: their bounds, their shares, and the chosen variables.
@@ -138,16 +154,15 @@ std::string csv_line(const std::vector<std::string>& fields) {
     return line += '\n';
 }
 
-std::string csv_field(const std::string& text, bool quoted) {
-    std::string field = detail::on_one_line(text);
-    const bool is_formula = would_be_run(field);
-    if (!is_formula && !quoted && field.find_first_of(",\";") == std::string::npos) return field;
-    std::string result = is_formula ? "\"'" : "\"";
-    for (const char c : field) {
-        result += c;
-        if (c == '"') result += c;
-    }
-    return result += '"';
+std::string carried_field(const TextField& field) {
+    const std::string& text = field.text;
+    const bool is_plain = text.find_first_of(",\";\t\r\n") == std::string::npos;
+    const bool keeps_ends = text.empty() || (text.front() != ' ' && text.back() != ' ');
+    return field.quoted || !is_plain || !keeps_ends ? in_quotes(text) : text;
+}
+
+std::string shown_field(const TextField& field) {
+    return carried_field({detail::on_one_line(field.text), field.quoted});
 }
 
 std::string exact(double value) {

@@ -27,8 +27,11 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows);
 /// that a spreadsheet would run (=, +, - or @ first, and no number) gets an apostrophe before it, within quotes.
 std::string csv_line(const std::vector<std::string>& fields);
 
-/// One field of such a line, in quotes also where it need not be if it was `quoted` before.
-std::string csv_field(const std::string& text, bool quoted = false);
+/// A field of the data as it is, whatever it holds, in quotes where it must be, or was before.
+std::string carried_field(const TextField& field);
+
+/// The same for a terminal: with what it would obey written out.
+std::string shown_field(const TextField& field);
 
 /// The double, as short as it can be to be read back as the same; NA for what is not a number.
 std::string exact(double value);
@@ -46,6 +49,8 @@ class LineFile {
 
     void add(const std::string& text);
     void commit();
+
+    bool is_terminal() const { return file_.is_terminal(); }
 
   private:
     detail::AtomicFile file_;

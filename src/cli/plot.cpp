@@ -65,9 +65,7 @@ Command plot_command() {
          OptionInfo{"--title", "The title of the picture (default: what the model is)"},
          OptionInfo::whole("--width", 240, 20'000, "Its width in pixels (default 720)"),
          OptionInfo::whole("--height", 1, 20'000, "Its height in pixels (default: what the figure needs)"),
-         OptionInfo::number("--level", 1e-6, 1.0 - 1e-6, "between 0 and 1",
-                            "Probability of intervals and bands (default 0.9)"),
-         threads_option(), memory_option()},
+         level_option("Probability of intervals and bands (default 0.9)"), threads_option(), memory_option()},
         write_plot};
 }
 

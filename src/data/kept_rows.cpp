@@ -29,6 +29,7 @@ void keep_texts(FrameColumn& column, const std::vector<Index>& kept) {
 
 void keep_rows(DataFrame& frame, const std::vector<Index>& kept) {
     std::vector<Index> file_rows;
+    file_rows.reserve(kept.size());
     for (const Index n : kept) file_rows.push_back(frame.file_row(n));
     for (FrameColumn& column : frame.columns) {
         if (column.is_text()) {

@@ -63,6 +63,38 @@ TEST_F(Predictions, StandBesideTheRowsOfTheDataAlsoWhereSomeWereDropped) {
     EXPECT_FALSE(files().contains("out.csv"));
 }
 
+TEST_F(Predictions, CarryFieldsAsTheyAre) {
+    fit_cars();
+    const std::string text =
+        "\"two\nlines\",\"=1+1\",wt,hp\n\"a\r\nb\t\"\"c\"\" \u200D\x1b[31m\",-,2.620,110\n\" x "
+        "\",@home,3.2,93\n\"\",,3,90\n";
+    write("new.csv", text);
+    ASSERT_EQ(lrvb("predict cars.json new.csv --append -o out.csv").code, 0);
+    const std::string out = read_text(work() / "out.csv");
+    EXPECT_EQ(lrvb("predict cars.json new.csv --append").out, out);
+    const Csv alone = parse_csv(lrvb("predict cars.json new.csv").out);
+    const auto predicted = [&](std::size_t row) {
+        return "," + alone.rows[row][1] + "," + alone.rows[row][2] + "," + alone.rows[row][3] + "\n";
+    };
+    EXPECT_EQ(out, "\"two\nlines\",=1+1,wt,hp,mean,mean_sd,sd\n\"a\r\nb\t\"\"c\"\" \u200D\x1b[31m\",-,2.620,110" +
+                       predicted(0) + "\" x \",@home,3.2,93" + predicted(1) + "\"\",,3,90" + predicted(2));
+}
+
+TEST_F(Predictions, SayWhichLevelsThereAre) {
+    fit_cars();
+    for (const char* level : {"0.999999999", "95", "0"}) {
+        EXPECT_EQ(lrvb(std::string("predict cars.json $DATA/mtcars.csv --level ") + level).err,
+                  std::string("lrvb: --level: ") + level +
+                      " is out of range: it must be from 0.000001 to 0.999999, such as 0.95; see 'lrvb predict "
+                      "--help'\n");
+    }
+    EXPECT_EQ(lrvb("predict cars.json $DATA/mtcars.csv --level 0.999999").code, 0);
+    // Both ends have names of their own.
+    const Csv narrow = parse_csv(lrvb("summary cars.json --level 0.000001 --format csv").out);
+    EXPECT_EQ(narrow.header[4], "q49.99995");
+    EXPECT_EQ(narrow.header[5], "q50.00005");
+}
+
 TEST_F(Predictions, AreJsonForPrograms) {
     fit_cars();
     write("new.csv", kRows);

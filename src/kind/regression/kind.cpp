@@ -1,6 +1,7 @@
 #include "kind/regression/kind.hpp"
 
 #include "base/messages.hpp"
+#include "kind/notes.hpp"
 #include "kind/regression/columns.hpp"
 #include "kind/regression/fitted.hpp"
 
@@ -160,7 +161,8 @@ std::unique_ptr<FittedModel> RegressionKind::fit(const FitRequest& request) cons
     file.data.total_weight = design->total_weight();
     file.data.na = request.data.na();
     file.data.checksum = checksum_of(*design);
-    file.notes = table.notes(*design);
+    file.notes = index_notes(frame.leaves_out_row_names, counting_columns(frame, *design), settings.list("columns"));
+    for (std::string& note : table.notes(*design)) file.notes.push_back(std::move(note));
     file.warnings = response_warnings(*design);
     file.options = {request.options.seed, 1, request.options.tolerance, request.options.max_iterations};
     file.outcome = record_outcome(optimum, 1);
