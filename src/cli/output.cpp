@@ -116,9 +116,8 @@ void complain(const std::string& sentence) {
     std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-std::string aligned(const std::vector<std::vector<std::string>>& given) {
+std::string aligned(std::vector<std::vector<std::string>> rows) {
     // A name from a file may hold line ends: a table has one line a row.
-    std::vector<std::vector<std::string>> rows = given;
     for (std::vector<std::string>& row : rows) {
         for (std::string& cell : row) cell = detail::on_one_line(cell);
     }
@@ -182,7 +181,7 @@ std::string rounded(double value, double sd) {
     const int places = std::clamp(2 - of_sd, 0, std::max(0, kDigits - 1 - of_value));
     const bool is_plain = places <= 8 && std::abs(value) < 1e7;
     const int digits = std::clamp(2 + of_value - of_sd, 2, kDigits - 1);
-    const std::string scientific = fmt::format("{:.{}e}", value, digits);
+    std::string scientific = fmt::format("{:.{}e}", value, digits);
     if (!is_plain && (of_value >= kDigits || places > 40)) return scientific;
     std::string fixed = fmt::format("{:.{}f}", value, places);
     return is_plain || fixed.size() <= scientific.size() ? fixed : scientific;

@@ -21,7 +21,7 @@ void say(const std::string& text);
 void complain(const std::string& sentence);
 
 /// Right-aligned columns under their titles; the first column is left-aligned.
-std::string aligned(const std::vector<std::vector<std::string>>& rows);
+std::string aligned(std::vector<std::vector<std::string>> rows);
 
 /// One line of a CSV file, fields quoted where they must be. What a terminal would obey is written out, and a field
 /// that a spreadsheet would run (=, +, - or @ first, and no number) gets an apostrophe before it, within quotes.
