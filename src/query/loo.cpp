@@ -149,7 +149,8 @@ Loo by_response(const FittedModel& fitted, int threads) {
         const double left_out = std::min(weight, 1.0);
         const std::optional<double> without = quadratic.log_mean(-left_out, &reach);
         const std::optional<double> again = quadratic.log_mean(1.0 - left_out);
-        loo.reach[row] = without && again ? reach : kInfinite;
+        if (!without || !again) reach = kInfinite;
+        loo.reach[row] = reach;
         loo.elpd[row] = without && again
                             ? *again - *without
                             : quadratic.log_mean_expanded(1.0 - left_out) - quadratic.log_mean_expanded(-left_out);

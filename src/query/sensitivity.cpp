@@ -148,6 +148,7 @@ std::vector<std::string> prior_warnings(const FitFile& fit) {
     std::stable_sort(groups.begin(), groups.end(), [](const Halving& a, const Halving& b) { return a.sds > b.sds; });
     groups.resize(std::min(groups.size(), kMost));
     std::vector<std::string> result;
+    result.reserve(groups.size());
     for (const Halving& group : groups) result.push_back(sentence_of(fit, group));
     return result;
 }
