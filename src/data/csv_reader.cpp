@@ -34,7 +34,7 @@ CsvReader::CsvReader(const std::string& path, std::size_t block, std::size_t kep
     require_rows();
 }
 
-CsvReader::CsvReader(const std::string& path) : buffer_(path, std::size_t{1} << 20, 0), na_({}) {
+CsvReader::CsvReader(const std::string& path) : buffer_(path, std::size_t{1} << 18, 0), na_({}) {
     begin();
     require_rows();
 }
