@@ -109,12 +109,13 @@ bool are_equal(const Rows& rows, const Frame& frame) {
 /// Whatever can be read as a frame can be read as text: all rows, with the numbers that they have in the file.
 void require_text(const std::string& path, const DataFrame& frame) {
     const std::unique_ptr<TextRows> texts = Dataset(path).text_rows();
-    require(texts->names().size() == frame.columns.size(), "text has the columns of a frame");
+    const std::size_t columns = frame.columns.size() + (frame.leaves_out_row_names ? 1 : 0);
+    require(texts->names().size() == columns, "text has the columns of a frame, and row names");
     std::vector<TextField> fields;
     Index count = 0;
     while (texts->next(fields)) {
         require(texts->row() == ++count, "rows of text are counted");
-        require(fields.size() == frame.columns.size(), "rows of text are whole");
+        require(fields.size() == columns, "rows of text are whole");
     }
     require(count == frame.rows + frame.dropped, "no row of text is left out");
 }
