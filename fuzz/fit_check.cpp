@@ -36,7 +36,7 @@ void look_at_model(const FitFile& fit) {
     fit.model->description();
     refusal_of([&] { fit.model->page(fit); });
     refusal_of([&] { prior_effects(fit, fit.posterior.select({})); });
-    for (const PriorNumber& number : fit.model->prior()) prior_range(number);
+    for (const PriorNumber& number : fit.model->prior(fit.data)) prior_range(number);
     refusal_of([&] {
         const State state = fit.state(fit.parameter_layout());
         require(state.natural.allFinite() && state.mean.allFinite(), "a state is finite");

@@ -43,6 +43,44 @@ TEST(Columns, AMinusLeavesOut) {
     EXPECT_EQ(places({"-2", "1-4"}), (Places{0, 2, 3}));
 }
 
+TEST(Columns, RowNamesAreNotAmongAll) {
+    const Names names{"", "a", "b"};
+    EXPECT_EQ(places({}, names), (Places{1, 2}));
+    EXPECT_EQ(places({"-a"}, names), (Places{2}));
+    EXPECT_EQ(places({"1-2"}, names), (Places{0, 1}));
+    EXPECT_EQ(places({""}, names), (Places{0}));
+    EXPECT_TRUE(detail::leaves_out_row_names(names, {"-a"}, {2}));
+    EXPECT_FALSE(detail::leaves_out_row_names(names, {"a", "b"}, {1, 2}));
+    EXPECT_FALSE(detail::leaves_out_row_names(names, {}, {1, 2, 0}));  // the first is the response, say
+    // Elsewhere a column without a name is one like others, and so is the only one.
+    EXPECT_EQ(places({}, {"a", ""}), (Places{0, 1}));
+    EXPECT_EQ(places({}, {""}), (Places{0}));
+}
+
+TEST(Columns, NumbersOfTheFileCountRowNames) {
+    const TemporaryDirectory folder;
+    const DataFrame frame = read_frame(folder.write("names.csv", ",a,b\n0,1,2\n1,3,4\n"));
+    EXPECT_TRUE(frame.leaves_out_row_names);
+    EXPECT_EQ(frame.column_names(), (Names{"a", "b"}));
+    EXPECT_EQ(frame.find("3"), 1);
+    EXPECT_EQ(frame.find("a"), 0);
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { frame.find("1"); }).find("give it a name") == std::string::npos,
+              false);
+    // In memory the table's own columns are counted.
+    const DataRows rows = Dataset(frame).rows({{"2"}, {}, false});
+    EXPECT_EQ(rows.record.columns, Names{"b"});
+}
+
+TEST(Columns, ATableInMemoryIsReadAsAFileIs) {
+    DataFrame frame;
+    frame.rows = 2;
+    frame.columns = {{.name = "", .numbers = Vector{{0.0, 1.0}}, .levels = {}, .codes = {}},
+                     {.name = "a", .numbers = Vector{{3.0, 4.0}}, .levels = {}, .codes = {}}};
+    const DataRows rows = Dataset(frame).rows({});
+    EXPECT_TRUE(rows.leaves_out_row_names);
+    EXPECT_EQ(rows.record.columns, Names{"a"});
+}
+
 TEST(Columns, AColumnThatIsCalledSoWins) {
     EXPECT_EQ(places({"1-4"}, {"x", "1-4", "y", "z"}), (Places{1}));
     EXPECT_EQ(places({"-x"}, {"x", "-x", "y"}), (Places{1}));
@@ -114,6 +152,8 @@ TEST(Columns, QuotesKeepCommasTogether) {
     EXPECT_EQ(split_list("\"a,b\",c"), (Names{"a,b", "c"}));
     EXPECT_EQ(split_list("-\"a,b\""), (Names{"-a,b"}));
     EXPECT_EQ(split_list("\"say \"\"x\"\", y\""), (Names{"say \"x\", y"}));
+    EXPECT_EQ(split_list("g=\"p,1\",c=4"), (Names{"g=p,1", "c=4"}));
+    EXPECT_EQ(split_list("beta[g=\"p\"]"), (Names{"beta[g=\"p\"]"}));
     EXPECT_EQ(split_list("beta[5\"],mu[1,2]"), (Names{"beta[5\"]", "mu[1,2]"}));
     EXPECT_EQ(message_of<UsageError>([] { split_list("a,\"b"); }),
               "a,\"b: a quote is opened but never closed: close it");

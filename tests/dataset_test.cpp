@@ -89,7 +89,11 @@ TEST(Dataset, TextsThatMeanAMissingValueAreThoseOfEveryReading) {
     const auto fitted =
         find_kind("mixture")->fit({data, {{"components", "1"}, {"columns", "a"}, {"drop-missing", "yes"}}, {}});
     write_fit(folder.path("fit.json"), fitted->file());
-    EXPECT_EQ(restore(read_fit(folder.path("fit.json")), path)->file_row(1), 4);
+    FitFile file = read_fit(folder.path("fit.json"));
+    EXPECT_EQ(restore(file, path)->file_row(1), 4);
+    // Also where it did not converge, and there is nothing but its data to look at.
+    file.outcome.termination = Termination::iteration_limit;
+    EXPECT_EQ(file.model->restore(file, path, 1)->file_row(1), 4);
 }
 
 TEST(Dataset, ColumnsOfANumPyFileCanBeGroups) {

@@ -296,6 +296,43 @@ TEST(ForemostVariables, AreThoseThatPeopleLookAtMeansFirst) {
     }
     file.check = check;
     EXPECT_EQ(groups(12), (std::map<std::string, int>{{"Sigma", 12}}));
+
+    // In a table of the check these come before all else: first what is off, then of what it cannot tell.
+    for (std::size_t v = 0; v < check.variables.size(); ++v) {
+        const std::string& group = file.posterior.variables[v].meaning.group;
+        std::string& verdict = check.variables[v].verdict;
+        verdict = group == "log_pi" ? "not resolved: sd ±15%" : group == "log_det_Lambda" ? "sd off by -20%" : "ok";
+    }
+    const auto of_check = [&](std::size_t most) {
+        std::vector<std::string> names;
+        for (const Index at : foremost_variables(file, check, all, most))
+            names.push_back(file.posterior.variables[static_cast<std::size_t>(at)].name);
+        return names;
+    };
+    EXPECT_EQ(of_check(2), (std::vector<std::string>{"log_det_Lambda[1]", "log_det_Lambda[2]"}));
+    EXPECT_EQ(of_check(4),
+              (std::vector<std::string>{"log_pi[1]", "log_det_Lambda[1]", "log_det_Lambda[2]", "log_det_Lambda[3]"}));
+    EXPECT_EQ(of_check(7), (std::vector<std::string>{"log_pi[1]", "log_pi[2]", "log_pi[3]", "mu[1,x1]",
+                                                     "log_det_Lambda[1]", "log_det_Lambda[2]", "log_det_Lambda[3]"}));
+    EXPECT_EQ(foremost_variables(file, check, all, all.size()), all);
+}
+
+TEST(Selection, EntriesOfAMatrixThatHasBothOrdersAreKeptApart) {
+    Posterior posterior;
+    const auto add = [&](std::vector<std::string> indices, std::vector<std::string> names) {
+        PosteriorVariable& variable = posterior.variables.emplace_back();
+        variable.meaning.group = "A";
+        variable.meaning.indices = std::move(indices);
+        variable.meaning.index_names = std::move(names);
+        variable.meaning.role = Role::off_diagonal;
+        variable.name = variable.meaning.name();
+    };
+    add({"1", "2"}, {"a", "b"});
+    add({"2", "1"}, {"b", "a"});
+    add({"1", "3"}, {"a", "c"});
+    EXPECT_EQ(posterior.select({"A[1,2]", "A[b,a]", "A[2,1]"}), (std::vector<Index>{0, 1, 1}));
+    EXPECT_EQ(posterior.select({"A[3,1]", "A[c,a]", "A[a,c]"}), (std::vector<Index>{2, 2, 2}));
+    EXPECT_THROW(posterior.select({"A[3,2]"}), std::invalid_argument);
 }
 
 }  // namespace

@@ -264,6 +264,10 @@ void AtomicFile::write(const void* bytes, std::size_t size) {
     }
 }
 
+bool AtomicFile::is_terminal() const {
+    return ::isatty(file_.number()) == 1;
+}
+
 void AtomicFile::commit() {
     if (temporary_.empty()) return;
     // First the bytes, then the name: a crash between them must not leave a name without its bytes.

@@ -103,6 +103,9 @@ class AtomicFile {
     void write(const void* bytes, std::size_t size);
     void commit();
 
+    /// Whether somebody is looking.
+    bool is_terminal() const;
+
   private:
     std::string path_;
     std::string temporary_;  // empty where it is written directly

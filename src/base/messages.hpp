@@ -56,4 +56,12 @@ inline std::string enumerated(const std::vector<std::string>& parts) {
     return text;
 }
 
+/// "'a', 'b' and 'c'".
+inline std::string shown(const std::vector<std::string>& texts) {
+    std::vector<std::string> quoted;
+    quoted.reserve(texts.size());
+    for (const std::string& text : texts) quoted.push_back(shown(text));
+    return enumerated(quoted);
+}
+
 }  // namespace lrvb::detail

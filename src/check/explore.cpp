@@ -130,7 +130,8 @@ std::vector<Explorer::Start> Explorer::starts(const Matrix& draws, const Vector&
             start.moved = precisions_[static_cast<std::size_t>(moved) % precisions_.size()];
             const Index count = moved++ / static_cast<Index>(precisions_.size());
             const double side = count % 2 == 0 ? 1.0 : -1.0;
-            const double strides = 1.0 + std::fmod(static_cast<double>(count / 2), kFarthest);
+            const Index turns = count / 2;
+            const double strides = 1.0 + std::fmod(static_cast<double>(turns), kFarthest);
             const VariableInfo& info = layout[start.moved];
             const double log_value = state_.mean[info.offset + 1] + side * strides * kStride;
             start.displaced = 1;

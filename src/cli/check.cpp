@@ -29,7 +29,8 @@ std::string csv_text(const Check& check, const std::vector<Index>& chosen) {
     return text;
 }
 
-std::string table_text(const Check& check, const std::vector<Index>& chosen) {
+// `rest`: said below the table.
+std::string table_text(const Check& check, const std::vector<Index>& chosen, const std::string& rest) {
     std::vector<std::vector<std::string>> table{
         {"variable", "mean_lrvb", "sd_lrvb", "mean_exact", "sd_exact", "shift", "ratio", "verdict"}};
     for (const Index at : chosen) {
@@ -44,8 +45,13 @@ std::string table_text(const Check& check, const std::vector<Index>& chosen) {
     const std::string method = check.method == CheckMethod::importance ? "importance sampling"
                                : check.method == CheckMethod::nuts     ? "the no-U-turn sampler"
                                                                        : "Metropolis-Hastings";
-    return fmt::format("{} draws of the exact posterior by {}, effective sample size {:.0f}\n{}\n\n{}\n{}: {}\n",
-                       check.draws, method, check.ess, detail::on_one_line(check.trust), aligned(table),
+    return fmt::format("{} draws of the exact posterior by {}, effective sample size {:.0f}
+{}
+
+{}{}
+{}: {}
+",
+                       check.draws, method, check.ess, detail::on_one_line(check.trust), aligned(table), rest,
                        to_string(check.verdict), detail::on_one_line(check.message));
 }
 
@@ -88,6 +94,9 @@ Settings with_data(const Settings& settings, const FitFile& fit) {
 
 int run_check(const Settings& settings) {
     require_model_check_options(settings);
+    if (settings.flag("all") && settings.has("variables")) {
+        throw UsageError("--all and --variables contradict each other");
+    }
     const std::string output = settings.text("output");
     const std::string draws_path = settings.text("save-draws");
     const std::vector<std::string> inputs{settings.text("FIT"), settings.text("DATA")};
@@ -128,8 +137,14 @@ int run_check(const Settings& settings) {
     const Format format = format_of(settings);
     if (format == Format::json) {
         say(check.document(chosen).json(2) + "\n");
+    } else if (format == Format::csv) {
+        say(csv_text(check, chosen));
+    } else if (settings.has("variables")) {
+        say(table_text(check, chosen, ""));
     } else {
-        say(format == Format::csv ? csv_text(check, chosen) : table_text(check, chosen));
+        const std::vector<Index> shown =
+            settings.flag("all") ? chosen : foremost_variables(fit, check, chosen, kMostVariables);
+        say(table_text(check, shown, rest_text(fit.posterior, shown.size(), chosen.size(), "lrvb check FIT")));
     }
     return kSuccess;
 }
@@ -150,7 +165,8 @@ Command check_command() {
                             "auto (default): importance sampling, and the no-U-turn sampler where that cannot tell; or "
                             "one of them, or mh for Metropolis-Hastings about the mode"),
          seconds_option("About how long --method auto or nuts may take (default 30)"), format_option(),
-         variables_option(), seed_option("Seed of the draws (default 1)"), threads_option(), memory_option(),
+         variables_option(), all_option("variables, not only the 40 that matter most"),
+         seed_option("Seed of the draws (default 1)"), threads_option(), memory_option(),
          OptionInfo{"--save-draws",
                     "Write the draws to this CSV file, with lp__ and the log density log_g__ of the proposal",
                     OptionInfo::Type::output},

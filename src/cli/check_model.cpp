@@ -65,7 +65,7 @@ void require_model_check_options(const Settings& settings) {
         if (settings.has("replicates")) throw UsageError("--replicates needs --model");
         return;
     }
-    for (const char* option : {"correct", "save-draws", "variables", "output"}) {
+    for (const char* option : {"correct", "save-draws", "variables", "all", "output"}) {
         if (!settings.given(option)) continue;
         throw UsageError(
             fmt::format("--{} is of the comparison with the exact posterior: leave out --model, or that", option));

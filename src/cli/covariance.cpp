@@ -56,6 +56,7 @@ int show_covariance(const Settings& settings) {
     const std::vector<Index> chosen = fit.posterior.select(settings.list("variables"));
     require_printable(chosen);
     std::vector<std::string> names;
+    names.reserve(chosen.size());
     for (const Index at : chosen) names.push_back(fit.posterior.variables[static_cast<std::size_t>(at)].name);
     const Method method = settings.text("method", "lrvb") == "lrvb" ? Method::linear_response : Method::mean_field;
     const Matrix covariance = fit.posterior.covariance_of(chosen, method);

@@ -48,9 +48,12 @@ std::string table_text(const FittedRange& range) {
         table.push_back(std::move(row));
     }
     const FitFile& first = range.fits.front().fit.fitted->file();
-    std::string text = fmt::format("{} fits of {} rows", range.fits.size(), first.data.rows);
+    std::string text = fmt::format("{} fit{} of {} row{}", range.fits.size(), range.fits.size() == 1 ? "" : "s",
+                                   first.data.rows, first.data.rows == 1 ? "" : "s");
     if (loo != nullptr) text += fmt::format(", each row left out {}", method_text(*loo));
-    text += fmt::format("\n\n{}\n", aligned(table));
+    text += "\n";
+    for (const std::string& note : first.notes) text += detail::on_one_line(note) + "\n";
+    text += fmt::format("\n{}\n", aligned(table));
     if (!range.message.empty()) text += detail::on_one_line(range.message) + "\n";
     if (has_labels) text += "bound: on log p(data), with log K! added for K components whose labels can be exchanged\n";
     if (is_doubtful) {

@@ -63,6 +63,10 @@ OptionInfo memory_option() {
             "SIZE"};
 }
 
+OptionInfo level_option(const std::string& help) {
+    return OptionInfo::number("--level", 1e-6, 0.999999, "from 0.000001 to 0.999999, such as 0.95", help);
+}
+
 OptionInfo na_option() {
     OptionInfo option{"--na", "Texts that mean a missing value, besides nothing, NA and NaN, separated by commas"};
     option.type = OptionInfo::Type::list;

@@ -25,7 +25,10 @@ OptionInfo memory_option();
 OptionInfo na_option();
 /// --seed.
 OptionInfo seed_option(const std::string& help);
+/// --seconds, how long a check may take.
 OptionInfo seconds_option(const std::string& help);
+/// --level, the probability of intervals.
+OptionInfo level_option(const std::string& help);
 /// --variables, a list of names.
 OptionInfo variables_option();
 /// --all: "Show all <these>".

@@ -13,8 +13,6 @@ namespace lrvb::cli {
 
 namespace {
 
-constexpr std::size_t kMostShown = 40;  // variables of a summary for people
-
 // The width of text in columns of a terminal: bytes that begin a UTF-8 character.
 std::size_t width_of(const std::string& text) {
     return static_cast<std::size_t>(std::count_if(
@@ -23,7 +21,7 @@ std::size_t width_of(const std::string& text) {
 
 // 0.05 is q5, 0.025 is q2.5.
 std::string quantile_name(double probability) {
-    return fmt::format("q{:.6g}", 100.0 * probability);
+    return fmt::format("q{:.10g}", 100.0 * probability);
 }
 
 std::string ratio(double sd, double mean_field_sd) {
@@ -60,6 +58,22 @@ bool would_be_run(const std::string& field) {
     const char* const end = field.data() + field.size();
     const auto [next, error] = fast_float::from_chars(begin, end, number);
     return error != std::errc() || next != end;
+}
+
+std::string in_quotes(const std::string& text) {
+    std::string result = "\"";
+    for (const char c : text) {
+        result += c;
+        if (c == '"') result += c;
+    }
+    return result += '"';
+}
+
+// A field that is ours, or a name.
+std::string csv_field(const std::string& text) {
+    const std::string field = detail::on_one_line(text);
+    if (would_be_run(field)) return in_quotes("'" + field);
+    return field.find_first_of(",\";") == std::string::npos ? field : in_quotes(field);
 }
 
 // This optimum beside the others: their bounds, their shares, and the chosen variables.
@@ -102,9 +116,8 @@ void complain(const std::string& sentence) {
     std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-std::string aligned(const std::vector<std::vector<std::string>>& given) {
+std::string aligned(std::vector<std::vector<std::string>> rows) {
     // A name from a file may hold line ends: a table has one line a row.
-    std::vector<std::vector<std::string>> rows = given;
     for (std::vector<std::string>& row : rows) {
         for (std::string& cell : row) cell = detail::on_one_line(cell);
     }
@@ -140,16 +153,15 @@ std::string csv_line(const std::vector<std::string>& fields) {
     return line += '\n';
 }
 
-std::string csv_field(const std::string& text, bool quoted) {
-    std::string field = detail::on_one_line(text);
-    const bool is_formula = would_be_run(field);
-    if (!is_formula && !quoted && field.find_first_of(",\";") == std::string::npos) return field;
-    std::string result = is_formula ? "\"'" : "\"";
-    for (const char c : field) {
-        result += c;
-        if (c == '"') result += c;
-    }
-    return result += '"';
+std::string carried_field(const TextField& field) {
+    const std::string& text = field.text;
+    const bool is_plain = text.find_first_of(",\";\t\r\n") == std::string::npos;
+    const bool keeps_ends = text.empty() || (text.front() != ' ' && text.back() != ' ');
+    return field.quoted || !is_plain || !keeps_ends ? in_quotes(text) : text;
+}
+
+std::string shown_field(const TextField& field) {
+    return carried_field({detail::on_one_line(field.text), field.quoted});
 }
 
 std::string exact(double value) {
@@ -169,7 +181,7 @@ std::string rounded(double value, double sd) {
     const int places = std::clamp(2 - of_sd, 0, std::max(0, kDigits - 1 - of_value));
     const bool is_plain = places <= 8 && std::abs(value) < 1e7;
     const int digits = std::clamp(2 + of_value - of_sd, 2, kDigits - 1);
-    const std::string scientific = fmt::format("{:.{}e}", value, digits);
+    std::string scientific = fmt::format("{:.{}e}", value, digits);
     if (!is_plain && (of_value >= kDigits || places > 40)) return scientific;
     std::string fixed = fmt::format("{:.{}f}", value, places);
     return is_plain || fixed.size() <= scientific.size() ? fixed : scientific;
@@ -217,10 +229,20 @@ std::string headline(const FitFile& fit) {
     return text + fmt::format("converged (last step {:.1e} posterior sds)", fit.outcome.step);
 }
 
+std::string rest_text(const Posterior& posterior, std::size_t shown, std::size_t selected, const std::string& command) {
+    std::string text;
+    if (shown < selected) {
+        text = fmt::format(
+            "\nthe {} of {} variables that matter most; '{} --all' shows all, --variables those that it names\n", shown,
+            selected, command);
+    }
+    return text + left_out(posterior, selected);
+}
+
 std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
     const std::vector<Index> selected = fit.posterior.select(options.variables);
     const bool is_cut = options.format == Format::table && options.variables.empty() && !options.all;
-    const std::vector<Index> chosen = is_cut ? foremost_variables(fit, selected, kMostShown) : selected;
+    const std::vector<Index> chosen = is_cut ? foremost_variables(fit, selected, kMostVariables) : selected;
     // Of the selected ones; the chosen are in the same order.
     std::vector<RobustSd> robust;
     for (std::size_t i = 0, next = 0; options.robust && i < selected.size() && next < chosen.size(); ++i) {
@@ -324,13 +346,7 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
         text += "warning: " + detail::on_one_line(warning) + "\n";
     }
     text += "\n" + aligned(table);
-    if (chosen.size() < selected.size()) {
-        text += fmt::format(
-            "\nthe {} of {} variables that matter most; 'lrvb summary FIT --all' shows all, --variables those that it "
-            "names\n",
-            chosen.size(), selected.size());
-    }
-    if (options.variables.empty()) text += left_out(fit.posterior, selected.size());
+    if (options.variables.empty()) text += rest_text(fit.posterior, chosen.size(), selected.size(), "lrvb summary FIT");
     text += optima_text(fit, rows);
     if (fit.check) {
         text += fmt::format("\nagainst the exact posterior: {}: {}\n", to_string(fit.check->verdict),

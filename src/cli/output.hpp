@@ -21,14 +21,17 @@ void say(const std::string& text);
 void complain(const std::string& sentence);
 
 /// Right-aligned columns under their titles; the first column is left-aligned.
-std::string aligned(const std::vector<std::vector<std::string>>& rows);
+std::string aligned(std::vector<std::vector<std::string>> rows);
 
 /// One line of a CSV file, fields quoted where they must be. What a terminal would obey is written out, and a field
 /// that a spreadsheet would run (=, +, - or @ first, and no number) gets an apostrophe before it, within quotes.
 std::string csv_line(const std::vector<std::string>& fields);
 
-/// One field of such a line, in quotes also where it need not be if it was `quoted` before.
-std::string csv_field(const std::string& text, bool quoted = false);
+/// A field of the data as it is, whatever it holds, in quotes where it must be, or was before.
+std::string carried_field(const TextField& field);
+
+/// The same for a terminal: with what it would obey written out.
+std::string shown_field(const TextField& field);
 
 /// The double, as short as it can be to be read back as the same; NA for what is not a number.
 std::string exact(double value);
@@ -46,6 +49,8 @@ class LineFile {
 
     void add(const std::string& text);
     void commit();
+
+    bool is_terminal() const { return file_.is_terminal(); }
 
   private:
     detail::AtomicFile file_;
@@ -71,5 +76,12 @@ struct SummaryOptions {
 };
 
 std::string summary_text(const FitFile& fit, const SummaryOptions& options);
+
+/// Variables of a table for people that names none.
+constexpr std::size_t kMostVariables = 40;
+
+/// Below such a table: how many of the selected variables it shows and what it leaves out, with what shows the rest;
+/// empty where that is nothing. `command` is what the table can be asked of again.
+std::string rest_text(const Posterior& posterior, std::size_t shown, std::size_t selected, const std::string& command);
 
 }  // namespace lrvb::cli

@@ -36,8 +36,7 @@ int write_plot(const Settings& settings) {
     const FitFile fit = read_fit(settings.text("FIT"));
     std::unique_ptr<FittedModel> fitted;
     if (figure == Figure::influence) fitted = restored(fit, settings);
-    if (figure == Figure::fit)
-        fitted = fit.model->restore(fit, data_of(settings).with_na(fit.data.na), threads_of(settings));
+    if (figure == Figure::fit) fitted = fit.model->restore(fit, data_of(settings), threads_of(settings));
     try {
         detail::write_text(output, plot_svg(fit, fitted.get(), figure, options));
     } catch (const NotAnOptimum& error) {
@@ -66,9 +65,7 @@ Command plot_command() {
          OptionInfo{"--title", "The title of the picture (default: what the model is)"},
          OptionInfo::whole("--width", 240, 20'000, "Its width in pixels (default 720)"),
          OptionInfo::whole("--height", 1, 20'000, "Its height in pixels (default: what the figure needs)"),
-         OptionInfo::number("--level", 1e-6, 1.0 - 1e-6, "between 0 and 1",
-                            "Probability of intervals and bands (default 0.9)"),
-         threads_option(), memory_option()},
+         level_option("Probability of intervals and bands (default 0.9)"), threads_option(), memory_option()},
         write_plot};
 }
 

@@ -44,9 +44,8 @@ Command predict_command() {
         "Predict new rows from a fit",
         {fit_argument(),
          OptionInfo{"DATA", "New rows, with the columns of the fit: CSV, .npy, or -", OptionInfo::Type::file}.require(),
-         OptionInfo::number("--level", 1e-6, 1.0 - 1e-6, "between 0 and 1",
-                            "Show lower and upper as well: an interval that holds a new response with this probability "
-                            "(regressions)"),
+         level_option("Show lower and upper as well: an interval that holds a new response with this probability "
+                      "(regressions)"),
          OptionInfo::flag("--append", "Write all columns and rows of DATA, and the predictions after them"),
          OptionInfo::choice("--format", {"csv", "json"}, "csv (default) or json"),
          OptionInfo::flag("--drop-missing", "Leave out rows with a missing value"), na_option(), memory_option(),

@@ -91,14 +91,19 @@ void PredictionFile::header(const std::vector<std::string>& columns, const std::
         }
     }
     all.insert(all.end(), beside.begin(), beside.end());
-    begin(all);
+    if (is_json_) {
+        begin(all);
+        return;
+    }
+    for (std::string& name : all) name = field_text({name, false});
+    write(all);
 }
 
 void PredictionFile::row(const std::vector<TextField>& fields, const Vector* beside) {
     std::vector<std::string> all;
     all.reserve(fields.size() + predicted_);
     for (const TextField& field : fields) {
-        all.push_back(is_json_ ? json_field(field) : csv_field(field.text, field.quoted));
+        all.push_back(is_json_ ? json_field(field) : field_text(field));
     }
     add_numbers(all, beside);
     write(all);
@@ -107,6 +112,10 @@ void PredictionFile::row(const std::vector<TextField>& fields, const Vector* bes
 void PredictionFile::commit() {
     if (is_json_) file_.add(has_rows_ ? "\n]}\n" : "]}\n");
     file_.commit();
+}
+
+std::string PredictionFile::field_text(const TextField& field) const {
+    return file_.is_terminal() ? shown_field(field) : carried_field(field);
 }
 
 void PredictionFile::begin(const std::vector<std::string>& names) {

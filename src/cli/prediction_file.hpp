@@ -8,7 +8,8 @@
 namespace lrvb::cli {
 
 /// Predictions as a file of CSV or JSON that appears when it is whole: with the number of each row, or beside the rows
-/// themselves. A row that was left out has no numbers: nothing in CSV, null in JSON.
+/// themselves. A row that was left out has no numbers: nothing in CSV, null in JSON. What the rows hold is written as
+/// it is, but to a terminal.
 class PredictionFile final : public TableSink, public BesideSink {
   public:
     /// Anything but JSON is CSV.
@@ -22,6 +23,7 @@ class PredictionFile final : public TableSink, public BesideSink {
 
   private:
     void begin(const std::vector<std::string>& names);
+    std::string field_text(const TextField& field) const;
     /// Fields as they are to be written.
     void write(const std::vector<std::string>& fields);
     void add_numbers(std::vector<std::string>& fields, const Vector* numbers) const;

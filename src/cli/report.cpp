@@ -29,8 +29,7 @@ int write_report(const Settings& settings) {
     }
     if (settings.text("DATA") != "-") options.data_name = settings.text("DATA");
     std::unique_ptr<FittedModel> fitted;
-    if (settings.has("DATA"))
-        fitted = fit.model->restore(fit, data_of(settings).with_na(fit.data.na), threads_of(settings));
+    if (settings.has("DATA")) fitted = fit.model->restore(fit, data_of(settings), threads_of(settings));
     detail::write_text(output, report_page(fit, fitted.get(), options));
     if (output != "-") say(detail::on_one_line(output) + ": open it in a browser\n");
     return kSuccess;

@@ -25,6 +25,7 @@ int run_experiments(const Settings& settings) {
         words.push_back(settings.text(key));
     }
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     ::execv(program.c_str(), arguments.data());

@@ -20,8 +20,9 @@ std::string csv_text(const std::vector<PriorEffect>& effects) {
     std::string text = csv_line({"variable", "prior", "value", "mean_derivative", "sds_per_percent", "sd_derivative",
                                  "sd_percent_per_percent"});
     for (const PriorEffect& effect : effects) {
-        text += csv_line({effect.variable, effect.prior.name, exact(effect.prior.value), exact(effect.mean_slope),
-                          exact(effect.sds_per_percent), exact(effect.sd_slope), exact(effect.sd_percent)});
+        text +=
+            csv_line({effect.variable, effect.prior.shown_name(), exact(effect.prior.value), exact(effect.mean_slope),
+                      exact(effect.sds_per_percent), exact(effect.sd_slope), exact(effect.sd_percent)});
     }
     return text;
 }
@@ -31,7 +32,7 @@ std::string json_text(const std::vector<PriorEffect>& effects) {
     for (const PriorEffect& effect : effects) {
         Document entry;
         entry["variable"] = effect.variable;
-        entry["prior"] = effect.prior.name;
+        entry["prior"] = effect.prior.shown_name();
         entry["value"] = effect.prior.value;
         entry["mean_derivative"] = effect.mean_slope;
         entry["sds_per_percent"] = effect.sds_per_percent;
@@ -57,8 +58,8 @@ std::string sentence(const FitFile& fit, const std::vector<PriorEffect>& effects
     const PriorEffect& first = effects.front();
     const bool is_location = first.prior.role == PriorNumber::Role::location;
     return fmt::format("The prior matters: {} {} moves {} by {:.2g} posterior sds.",
-                       is_location ? "a tenth of the prior's sd more" : "10 % more", first.prior.name, first.variable,
-                       largest);
+                       is_location ? "a tenth of the prior's sd more" : "10 % more", first.prior.shown_name(),
+                       first.variable, largest);
 }
 
 // A location far from zero: three digits, or as many as its prior's sd has.
@@ -76,8 +77,8 @@ std::string table_text(const std::vector<PriorEffect>& effects, bool has_sds, st
         const bool is_location = effect.prior.role == PriorNumber::Role::location;
         const std::string value =
             is_location ? located(effect.prior.value, effect.prior.unit) : shown(effect.prior.value);
-        table.push_back(
-            {effect.variable, effect.prior.name, value, shown(effect.mean_slope), shown(effect.sds_per_percent)});
+        table.push_back({effect.variable, effect.prior.shown_name(), value, shown(effect.mean_slope),
+                         shown(effect.sds_per_percent)});
         if (has_sds) table.back().insert(table.back().end(), {shown(effect.sd_slope), shown(effect.sd_percent)});
     }
     std::string text = aligned(table);

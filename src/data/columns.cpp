@@ -92,7 +92,7 @@ std::vector<std::size_t> all_columns(const std::string& file, const std::vector<
     std::unordered_map<std::string, std::size_t> places;
     std::vector<std::size_t> all;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        if (left_out[i]) continue;
+        if (left_out[i] || (i == 0 && has_row_names(names))) continue;
         all.push_back(i);
         const auto [earlier, is_new] = places.emplace(names[i], i);
         if (is_new) continue;
@@ -104,6 +104,24 @@ std::vector<std::size_t> all_columns(const std::string& file, const std::vector<
 }
 
 }  // namespace
+
+bool has_row_names(const std::vector<std::string>& names) {
+    return names.size() > 1 && names.front().empty() && std::count(names.begin(), names.end(), "") == 1;
+}
+
+void refuse_row_names(const std::string& file) {
+    throw std::invalid_argument(
+        fmt::format("{}: the first column has no name, as row names have none, and is left out: give it a name in the "
+                    "file to use it",
+                    file));
+}
+
+bool leaves_out_row_names(const std::vector<std::string>& names, const std::vector<std::string>& wanted,
+                          const std::vector<std::size_t>& places) {
+    const bool chooses =
+        std::any_of(wanted.begin(), wanted.end(), [](const std::string& column) { return !column.starts_with('-'); });
+    return has_row_names(names) && !chooses && std::find(places.begin(), places.end(), 0U) == places.end();
+}
 
 std::vector<std::size_t> select_columns(const std::string& file, const std::vector<std::string>& names,
                                         const std::vector<std::string>& wanted, bool ranges) {

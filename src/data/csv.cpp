@@ -39,6 +39,7 @@ class CsvSource::Implementation {
     const std::string& name() const { return reader_.name(); }
     Index columns() const { return static_cast<Index>(selected().size()); }
     Index dropped() const { return dropped_; }
+    bool leaves_out_row_names() const { return reader_.leaves_out_row_names(); }
     bool can_go_back() const { return reader_.buffer().can_go_back(); }
 
     std::vector<std::string> column_names() const { return reader_.selected_names(); }
@@ -207,6 +208,10 @@ std::vector<std::string> CsvSource::column_names() const {
 
 Index CsvSource::dropped() const {
     return implementation_->dropped();
+}
+
+bool CsvSource::leaves_out_row_names() const {
+    return implementation_->leaves_out_row_names();
 }
 
 bool CsvSource::can_go_back() const {

@@ -27,17 +27,14 @@ CsvReader::CsvReader(const std::string& path, std::size_t block, std::size_t kep
                      const std::vector<std::string>& wanted, bool ranges, const std::vector<std::string>& last,
                      std::vector<std::string> na)
     : buffer_(path, block, kept), na_(std::move(na)) {
-    for (const std::string& text : na_) {
-        double number = 0.0;
-        if (parse_number(text, number) != NumberKind::text) has_missing_numbers_ = true;
-    }
     begin();
     selected_ = select_columns(name(), names_, wanted, ranges, last);
+    leaves_out_row_names_ = detail::leaves_out_row_names(names_, wanted, selected_);
     for (const std::size_t place : selected_) require_utf8(0, place, names_[place]);
     require_rows();
 }
 
-CsvReader::CsvReader(const std::string& path) : buffer_(path, std::size_t{1} << 20, 0) {
+CsvReader::CsvReader(const std::string& path) : buffer_(path, std::size_t{1} << 18, 0), na_({}) {
     begin();
     require_rows();
 }
@@ -86,12 +83,6 @@ bool CsvReader::next() {
     }
     row_ += blank_rows_ + 1;
     return true;
-}
-
-NumberKind CsvReader::parse(std::string_view text, double& number) const {
-    // As they are compared with what stands in the file, not as numbers: -999 is not -999.0.
-    if (std::find(na_.begin(), na_.end(), text) != na_.end()) return NumberKind::missing;
-    return parse_number(text, number);
 }
 
 void CsvReader::require_whole() const {

@@ -28,6 +28,8 @@ class CsvReader {
     /// What the columns to read are called: by their numbers, from 1, where the file has several of that name, so that
     /// the same columns are found again.
     std::vector<std::string> selected_names() const;
+    /// Whether a first column of row names is not among them, as nobody chose columns.
+    bool leaves_out_row_names() const { return leaves_out_row_names_; }
     char separator() const { return separator_; }
     CsvBuffer& buffer() { return buffer_; }
     const CsvBuffer& buffer() const { return buffer_; }
@@ -46,9 +48,9 @@ class CsvReader {
     /// How many blank rows came just before it.
     Index blank_rows() const { return blank_rows_; }
     /// What a field holds, and its number: as parse_number says, but that texts of `na` are missing.
-    NumberKind parse(std::string_view text, double& number) const;
+    NumberKind parse(std::string_view text, double& number) const { return na_.parse(text, number); }
     /// Whether a plain number may be one of `na`, such as -999.
-    bool has_missing_numbers() const { return has_missing_numbers_; }
+    bool has_missing_numbers() const { return na_.has_numbers(); }
     /// Rows that somebody else has read from the buffer.
     void skip_rows(Index count) { row_ += count; }
 
@@ -79,11 +81,11 @@ class CsvReader {
     std::string column_label(std::size_t place) const;
 
     CsvBuffer buffer_;
-    std::vector<std::string> na_;
-    bool has_missing_numbers_ = false;
+    MissingMarks na_;
     char separator_ = ',';
     std::vector<std::string> names_;
     std::vector<std::size_t> selected_;
+    bool leaves_out_row_names_ = false;
     CsvRecord record_;
     Index row_ = 0;  // rows passed
     Index blank_rows_ = 0;

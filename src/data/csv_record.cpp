@@ -1,10 +1,13 @@
 #include "data/csv_record.hpp"
 
 #include <fast_float/fast_float.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <system_error>
+#include <utility>
 
 namespace lrvb::detail {
 namespace {
@@ -141,6 +144,58 @@ NumberKind parse_number(std::string_view text, double& number) {
     if (std::isnan(number)) return NumberKind::missing;
     // What is infinite but begins with a digit was only large.
     return text.find_first_of("0123456789") == std::string_view::npos ? NumberKind::infinite : NumberKind::too_large;
+}
+
+MissingMarks::MissingMarks(std::vector<std::string> texts) : texts_(std::move(texts)) {
+    for (const std::string& text : texts_) {
+        double number = 0.0;
+        const NumberKind kind = parse_number(text, number);
+        if (kind == NumberKind::number) numbers_.push_back(number);
+        has_numbers_ = has_numbers_ || kind != NumberKind::text;
+    }
+}
+
+NumberKind MissingMarks::parse(std::string_view text, double& number) const {
+    if (std::find(texts_.begin(), texts_.end(), text) != texts_.end()) return NumberKind::missing;
+    const NumberKind kind = parse_number(text, number);
+    return kind == NumberKind::number && has(number) ? NumberKind::missing : kind;
+}
+
+bool MissingMarks::has(std::string_view text) const {
+    if (std::find(texts_.begin(), texts_.end(), text) != texts_.end()) return true;
+    double number = 0.0;
+    return !numbers_.empty() && parse_number(text, number) == NumberKind::number && has(number);
+}
+
+bool MissingMarks::has(double number) const {
+    return std::find(numbers_.begin(), numbers_.end(), number) != numbers_.end();
+}
+
+std::optional<std::string> decimal_form(std::string_view text) {
+    double number = 0.0;
+    if (parse_number(text, number) != NumberKind::number) return std::nullopt;
+    text = trimmed(text);
+    const std::size_t mark = std::min(text.find_first_of("eE"), text.size());
+    std::string digits;
+    long long exponent = 0;
+    if (mark < text.size()) {
+        const char* const begin = text.data() + mark + (text.substr(mark + 1).starts_with('+') ? 2 : 1);
+        const char* const end = text.data() + text.size();
+        if (std::from_chars(begin, end, exponent).ec != std::errc()) exponent = 0;
+    }
+    bool is_behind_point = false;
+    for (const char c : text.substr(0, mark)) {
+        is_behind_point = is_behind_point || c == '.';
+        if (c < '0' || c > '9') continue;
+        if (is_behind_point) --exponent;
+        if (c != '0' || !digits.empty()) digits += c;
+    }
+    while (!digits.empty() && digits.back() == '0') {
+        digits.pop_back();
+        ++exponent;
+    }
+    if (digits.empty()) return "0";
+    return fmt::format("{}{}e{}", text.front() == '-' ? "-" : "", digits, exponent);
 }
 
 }  // namespace lrvb::detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,5 +43,28 @@ enum class NumberKind { number, missing, infinite, too_large, text };
 
 /// The number that the field holds, exactly rounded.
 NumberKind parse_number(std::string_view text, double& number);
+
+/// Texts that mean a missing value, besides those that always do. One that is a number means every way of writing it:
+/// where -999 is missing, -999.0 is no value either.
+class MissingMarks {
+  public:
+    explicit MissingMarks(std::vector<std::string> texts);
+
+    /// As parse_number says, but for what these texts mean.
+    NumberKind parse(std::string_view text, double& number) const;
+    bool has(std::string_view text) const;
+    bool has(double number) const;
+    /// Whether a number may be one of them.
+    bool has_numbers() const { return has_numbers_; }
+
+  private:
+    std::vector<std::string> texts_;
+    std::vector<double> numbers_;
+    bool has_numbers_ = false;
+};
+
+/// The number that a text holds, digit by digit, in the one form that all its ways of writing share: 4, 4.0 and +4e0
+/// have the same, and two identifiers of 20 digits have not, though they are one double. Nothing for text.
+std::optional<std::string> decimal_form(std::string_view text);
 
 }  // namespace lrvb::detail

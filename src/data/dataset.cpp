@@ -2,6 +2,8 @@
 #include "base/messages.hpp"
 #include "data/columns.hpp"
 #include "data/csv_record.hpp"
+#include "data/kept_rows.hpp"
+#include "data/row_numbers.hpp"
 
 #include <lrvb/data/csv.hpp>
 #include <lrvb/data/dataset.hpp>
@@ -184,37 +186,21 @@ FrameColumn as_numbers(FrameColumn column) {
 // The rows of a table that have a value in every column; those that have not are counted.
 void leave_out(DataFrame& frame, const std::vector<bool>& is_missing) {
     std::vector<Index> kept;
-    std::vector<Index> file_rows;
     for (Index n = 0; n < frame.rows; ++n) {
-        if (is_missing[static_cast<std::size_t>(n)]) continue;
-        kept.push_back(n);
-        file_rows.push_back(frame.file_row(n));
+        if (!is_missing[static_cast<std::size_t>(n)]) kept.push_back(n);
     }
     if (kept.empty()) {
         throw std::runtime_error(fmt::format(
             "{}: every row has a missing value in the selected columns, so none is left: select other columns",
             frame.name));
     }
-    for (FrameColumn& column : frame.columns) {
-        if (!column.is_text()) {
-            column.numbers = Vector(column.numbers(kept));
-            continue;
-        }
-        std::vector<std::string> texts;
-        texts.reserve(kept.size());
-        for (const Index n : kept) texts.push_back(column.levels[column.codes[static_cast<std::size_t>(n)]]);
-        const bool quoted = column.quoted;
-        column = text_column(column.name, texts);  // without the levels that are gone
-        column.quoted = quoted;
-    }
     frame.dropped += frame.rows - static_cast<Index>(kept.size());
-    frame.rows = static_cast<Index>(kept.size());
-    frame.file_rows = std::move(file_rows);
+    detail::keep_rows(frame, kept);
 }
 
 // What a file with these numbers would give: what is no number is missing, and so is what `na` has.
 void settle_missing(DataFrame& frame, Missing missing, const std::vector<std::string>& na) {
-    const auto is_na = [&](const std::string& text) { return std::find(na.begin(), na.end(), text) != na.end(); };
+    const detail::MissingMarks marks(na);
     std::vector<bool> is_missing(static_cast<std::size_t>(frame.rows), false);
     const FrameColumn* first_column = nullptr;
     Index first = frame.rows;
@@ -226,7 +212,7 @@ void settle_missing(DataFrame& frame, Missing missing, const std::vector<std::st
             first_column = &column;
         };
         for (Index n = 0; n < static_cast<Index>(column.codes.size()) && !na.empty(); ++n) {
-            if (is_na(column.levels[column.codes[static_cast<std::size_t>(n)]])) leave(n);
+            if (marks.has(column.levels[column.codes[static_cast<std::size_t>(n)]])) leave(n);
         }
         for (Index n = 0; n < column.numbers.size(); ++n) {
             if (std::isinf(column.numbers[n])) {
@@ -235,9 +221,7 @@ void settle_missing(DataFrame& frame, Missing missing, const std::vector<std::st
                     "NaN if it is missing",
                     frame.name, frame.file_row(n), detail::shown(column.name)));
             }
-            const bool is_there =
-                !std::isnan(column.numbers[n]) && (na.empty() || !is_na(fmt::format("{}", column.numbers[n])));
-            if (!is_there) leave(n);
+            if (std::isnan(column.numbers[n]) || marks.has(column.numbers[n])) leave(n);
         }
     }
     if (first_column == nullptr) return;
@@ -289,10 +273,13 @@ DataFrame chosen_of(const DataFrame& frame, const FrameOptions& options) {
     result.rows = frame.rows;
     result.dropped = frame.dropped;
     result.file_rows = frame.file_rows;
-    if (options.columns.empty() && options.last.empty()) {
+    const std::vector<std::string> names = frame.column_names();
+    if (options.columns.empty() && options.last.empty() && !detail::has_row_names(names)) {
         result.columns = frame.columns;
     } else {
-        for (const std::size_t place : places_in(frame, options)) result.columns.push_back(frame.columns[place]);
+        const std::vector<std::size_t> places = places_in(frame, options);
+        for (const std::size_t place : places) result.columns.push_back(frame.columns[place]);
+        result.leaves_out_row_names = detail::leaves_out_row_names(names, options.columns, places);
     }
     settle_missing(result, options.missing, options.na);
     make(result, names_of(frame, options.text), names_of(frame, options.numbers));
@@ -386,6 +373,7 @@ void ColumnSummary::add(const double* row) {
 Dataset::Dataset(DataFrame frame) {
     require_whole(frame);
     if (frame.name.empty()) frame.name = "a table in memory";
+    frame.leaves_out_row_names = false;  // of a file that it may come from: its own columns are counted here
     frame_ = std::make_shared<const DataFrame>(std::move(frame));
 }
 
@@ -429,6 +417,8 @@ DataRows Dataset::rows(const RowSelection& selection) const {
     if (selection.summarise) {
         data.summary.emplace(static_cast<Index>(data.record.columns.size()), data.record.weights.has_value());
     }
+    data.leaves_out_row_names = frame_ ? chosen.leaves_out_row_names : opened.csv && opened.csv->leaves_out_row_names();
+    detail::RowNumbers numbers(static_cast<Index>(data.record.columns.size()));
     opened.source->rewind();
     // One by one where rows are left out: then the number of those tells the file's row.
     const bool counts_rows = selection.drop_missing && opened.csv != nullptr;
@@ -439,6 +429,11 @@ DataRows Dataset::rows(const RowSelection& selection) const {
                 data.file_rows.push_back(row);  // before the first that was left out
             }
             data.file_rows.push_back(data.record.rows + opened.csv->dropped());
+        }
+        for (Index i = 0; i < count && numbers.any_counts(); ++i) {
+            const Index row = data.record.rows - count + i;
+            const Index before = opened.csv != nullptr ? opened.csv->dropped() : 0;
+            numbers.add(chunk.data() + i * width, frame_ ? chosen.file_row(row) : row + before + 1);
         }
         checksum.add(chunk.data(), count * width);
         for (Index i = 0; data.summary && i < count; ++i) data.summary->add(chunk.data() + i * width);
@@ -453,6 +448,9 @@ DataRows Dataset::rows(const RowSelection& selection) const {
     if (data.record.rows == 0) {
         throw std::runtime_error(
             fmt::format("{}: every row has a missing value in a used column: use other columns", data.record.name));
+    }
+    for (std::size_t j = 0; j < data.record.columns.size(); ++j) {
+        if (numbers.counts(static_cast<Index>(j))) data.counting.push_back(data.record.columns[j]);
     }
     data.source = opened.source;
     if (cache.is_kept()) data.source = std::make_shared<TableSource>(cache.taken(), data.record.name, opened.names);

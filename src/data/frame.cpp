@@ -47,6 +47,7 @@ class CsvFrameReader {
         frame.name = reader_.name();
         frame.rows = rows_;
         frame.dropped = dropped_;
+        frame.leaves_out_row_names = reader_.leaves_out_row_names();
         if (dropped_ > 0) frame.file_rows = std::move(file_rows_);
         const std::vector<std::string> names = reader_.selected_names();
         for (std::size_t i = 0; i < is_text_.size(); ++i) {
@@ -69,6 +70,7 @@ class CsvFrameReader {
             const std::size_t place = detail::select_columns(reader_.name(), reader_.names(), {column}).front();
             const auto slot = std::find(reader_.selected().begin(), reader_.selected().end(), place);
             if (slot == reader_.selected().end()) {
+                if (place == 0 && reader_.leaves_out_row_names()) detail::refuse_row_names(reader_.name());
                 throw std::invalid_argument(
                     fmt::format("{}: column {} is to be {}, but is not among the columns to read: add it to them",
                                 reader_.name(), detail::shown(reader_.names()[place]), what));
@@ -262,7 +264,12 @@ std::vector<std::string> DataFrame::column_names() const {
 }
 
 Index DataFrame::find(const std::string& column) const {
-    return static_cast<Index>(detail::select_columns(name, column_names(), {column}).front());
+    std::vector<std::string> names = column_names();
+    if (!leaves_out_row_names) return static_cast<Index>(detail::select_columns(name, names, {column}).front());
+    names.insert(names.begin(), "");
+    const std::size_t place = detail::select_columns(name, names, {column}).front();
+    if (place == 0) detail::refuse_row_names(name);
+    return static_cast<Index>(place) - 1;
 }
 
 DataFrame read_frame(const std::string& path, const FrameOptions& options) {

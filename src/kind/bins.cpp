@@ -41,4 +41,20 @@ Axis histogram_axis(double smallest, double largest, std::vector<double> sample,
     return axis(smallest, largest, static_cast<Index>(std::ceil(fine > bins ? fine : bins)));
 }
 
+Document count_of(double value) {
+    const bool is_whole = value == std::floor(value) && value < 1e15;
+    return is_whole ? Document(static_cast<std::int64_t>(value)) : Document(value);
+}
+
+Document cells_of(const PairBins& pair) {
+    Document cells = Document::list();
+    for (Index i = 0; i < pair.counts().rows(); ++i) {
+        for (Index j = 0; j < pair.counts().cols(); ++j) {
+            const double cell = pair.counts()(i, j);
+            if (cell > 0.0) cells.push_back(Document::list({i, j, count_of(cell)}));
+        }
+    }
+    return cells;
+}
+
 }  // namespace lrvb::detail

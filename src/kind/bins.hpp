@@ -1,5 +1,6 @@
 #pragma once
 
+#include <lrvb/base/document.hpp>
 #include <lrvb/types.hpp>
 
 #include <limits>
@@ -63,5 +64,11 @@ class PairBins {
     Axis y_;
     Matrix counts_;
 };
+
+/// [[i, j, count], …] of the bins that have any, for the page.
+Document cells_of(const PairBins& pair);
+
+/// Whole where it is, which is shorter: only weights make others.
+Document count_of(double value);
 
 }  // namespace lrvb::detail

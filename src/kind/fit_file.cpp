@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -195,6 +196,33 @@ int place_of(Role role) {
     return 4;
 }
 
+// What people look at before what follows from it.
+int kept_of(const VariableMeaning& meaning) {
+    return meaning.is_shown ? 0 : meaning.is_parameter ? 1 : 2;
+}
+
+// What is off before what cannot be told, and that before what is right.
+int soundness_of(const CheckResult& check, Index variable) {
+    const std::string_view verdict = check.variables[static_cast<std::size_t>(variable)].verdict;
+    if (verdict == "ok" || verdict == "fixed") return 2;
+    return verdict.empty() || verdict.starts_with("not ") ? 1 : 0;
+}
+
+// So many of the smallest rank, as they stood.
+std::vector<Index> foremost(const std::vector<Index>& chosen, std::size_t most,
+                            const std::function<std::array<int, 3>(Index)>& rank) {
+    if (chosen.size() <= most) return chosen;
+    std::vector<Index> result = chosen;
+    std::stable_sort(result.begin(), result.end(), [&](Index a, Index b) { return rank(a) < rank(b); });
+    result.resize(most);
+    const std::unordered_set<Index> kept(result.begin(), result.end());
+    result.clear();
+    for (const Index at : chosen) {
+        if (kept.contains(at)) result.push_back(at);
+    }
+    return result;
+}
+
 Document parsed(std::string_view text, const std::string& name) {
     try {
         return Document::parse(text);
@@ -247,24 +275,18 @@ FitFile fit_of(const Document& json, const std::string& name) {
 }  // namespace
 
 std::vector<Index> foremost_variables(const FitFile& fit, const std::vector<Index>& chosen, std::size_t most) {
-    if (chosen.size() <= most) return chosen;
-    std::vector<Index> result = chosen;
-    const auto rank = [&](Index at) {
+    return foremost(chosen, most, [&](Index at) {
         const VariableMeaning& meaning = fit.posterior.variables[static_cast<std::size_t>(at)].meaning;
-        const std::string verdict = fit.check ? fit.check->variables[static_cast<std::size_t>(at)].verdict : "ok";
-        const int kept = meaning.is_shown ? 0 : meaning.is_parameter ? 1 : 2;
-        const int unflagged = verdict == "ok" || verdict == "fixed" ? 1 : 0;
-        return std::array<int, 3>{kept, unflagged, place_of(meaning.role)};
-    };
-    std::stable_sort(result.begin(), result.end(), [&](Index a, Index b) { return rank(a) < rank(b); });
-    result.resize(most);
-    // As they stood.
-    const std::unordered_set<Index> kept(result.begin(), result.end());
-    result.clear();
-    for (const Index at : chosen) {
-        if (kept.contains(at)) result.push_back(at);
-    }
-    return result;
+        return std::array{kept_of(meaning), fit.check ? soundness_of(*fit.check, at) : 0, place_of(meaning.role)};
+    });
+}
+
+std::vector<Index> foremost_variables(const FitFile& fit, const CheckResult& check, const std::vector<Index>& chosen,
+                                      std::size_t most) {
+    return foremost(chosen, most, [&](Index at) {
+        const VariableMeaning& meaning = fit.posterior.variables[static_cast<std::size_t>(at)].meaning;
+        return std::array{soundness_of(check, at), kept_of(meaning), place_of(meaning.role)};
+    });
 }
 
 State FitFile::state(const Layout& layout) const {

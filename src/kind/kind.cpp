@@ -17,6 +17,11 @@ void ModelRecord::require_parameters(const Fields&) const {}
 
 void ModelRecord::require_agreement(const FitFile&, const Fields&) const {}
 
+std::unique_ptr<FittedModel> ModelRecord::restore(FitFile fit, const Dataset& data, int threads) const {
+    const Dataset fitted = data.with_na(fit.data.na);
+    return with_data(std::move(fit), fitted, threads);
+}
+
 void Kind::simulate(const Settings&, const std::function<void(const std::string&)>&) const {
     throw std::logic_error(fmt::format("the kind '{}' draws no data", name()));
 }
@@ -253,8 +258,7 @@ std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threa
     }
     const ModelRecord& record = *fit.model;
     std::shared_ptr<const ModelRecord> alive = fit.model;
-    const Dataset fitted = data.with_na(fit.data.na);
-    return record.restore(std::move(fit), fitted, threads);
+    return record.restore(std::move(fit), data, threads);
 }
 
 void require_fitted_data(const FitFile& fit, const std::string& name, const std::string& checksum, Index rows) {

@@ -102,7 +102,8 @@ std::vector<std::string> split_list(std::string_view text, char separator) {
     parts.emplace_back();
     for (std::size_t at = 0; at < text.size(); ++at) {
         const char c = text[at];
-        if (c == '"' && (at == begin || (at == begin + 1 && text[begin] == '-'))) {
+        const bool is_first = at == begin || (at == begin + 1 && text[begin] == '-');
+        if (c == '"' && (is_first || (depth == 0 && text[at - 1] == '='))) {
             parts.back() += quoted_part(text, at);
             continue;
         }

@@ -29,12 +29,6 @@ struct DataPicture {
     Matrix points;                      // all rows, where they are few
 };
 
-// Whole where it is, which is shorter: only weights make others.
-Document count(double value) {
-    const bool is_whole = value == std::floor(value) && value < 1e15;
-    return is_whole ? Document(static_cast<std::int64_t>(value)) : Document(value);
-}
-
 Document histograms_of(const DataPicture& picture, const std::vector<std::string>& columns) {
     Document list = Document::list();
     for (std::size_t p = 0; p < picture.histograms.size(); ++p) {
@@ -44,22 +38,11 @@ Document histograms_of(const DataPicture& picture, const std::vector<std::string
         json["start"] = histogram.axis().start;
         json["step"] = histogram.axis().step;
         Document counts = Document::list();
-        for (const double bin : histogram.counts()) counts.push_back(count(bin));
+        for (const double bin : histogram.counts()) counts.push_back(detail::count_of(bin));
         json["counts"] = std::move(counts);
         list.push_back(std::move(json));
     }
     return list;
-}
-
-Document cells_of(const PairBins& pair) {
-    Document cells = Document::list();
-    for (Index i = 0; i < pair.counts().rows(); ++i) {
-        for (Index j = 0; j < pair.counts().cols(); ++j) {
-            const double cell = pair.counts()(i, j);
-            if (cell > 0.0) cells.push_back(Document::list({i, j, count(cell)}));
-        }
-    }
-    return cells;
 }
 
 Document pairs_of(const DataPicture& picture) {

@@ -128,7 +128,7 @@ void require_centres(const Posterior& posterior, const Fields& fields) {
 
 void require_sound_prior(const FitFile& fit, const Fields& fields) {
     std::unordered_set<std::string> known;
-    for (const PriorNumber& number : fit.model->prior()) known.insert(number.name);
+    for (const PriorNumber& number : fit.model->prior(fit.data)) known.insert(number.name);
     for (const std::string& name : fit.posterior.hyperparameters) {
         if (!known.contains(name)) {
             fields.refuse("posterior.hyperparameters",

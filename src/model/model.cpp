@@ -3,9 +3,26 @@
 
 #include <lrvb/model/row_model.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace lrvb {
+
+namespace {
+
+std::string fractional_weight_words(Index number, double weight) {
+    return fmt::format("row {} has the weight {}, and only rows of whole weights can be drawn again", number, weight);
+}
+
+}  // namespace
+
+FractionalWeight::FractionalWeight(Index row, double weight)
+    : std::invalid_argument(fractional_weight_words(row + 1, weight)), row_(row), weight_(weight) {}
+
+std::string FractionalWeight::words(Index number) const {
+    return fractional_weight_words(number, weight_);
+}
 
 Vector Model::log_joint(const Matrix& statistics, int threads) const {
     detail::require_size("log_joint", "a column of statistics", statistics.rows(), layout().size());

@@ -176,6 +176,15 @@ std::string VariableMeaning::numbered_name() const {
     return indices.empty() ? group : fmt::format("{}[{}]", group, fmt::join(indices, ","));
 }
 
+VariableMeaning VariableMeaning::mirrored() const {
+    VariableMeaning result = *this;
+    if (role != Role::off_diagonal) return result;
+    for (std::vector<std::string>* own : {&result.indices, &result.index_names}) {
+        if (own->size() >= 2) std::swap(own->back(), (*own)[own->size() - 2]);
+    }
+    return result;
+}
+
 Matrix DenseCovariance::between(const SparseMatrix& left, const SparseMatrix& right) const {
     return left.transpose() * Matrix(matrix_ * right);
 }
@@ -216,6 +225,13 @@ std::vector<Index> Posterior::select(const std::vector<std::string>& names) cons
             const VariableMeaning& meaning = variable.meaning;
             const bool is_numbered = !meaning.index_names.empty() && meaning.numbered_name() == name;
             if (variable.name == name || meaning.group == name || is_numbered) chosen.push_back(i);
+        }
+        // Only then, so that a matrix that has both entries keeps them apart.
+        for (Index i = 0; i < count && chosen.size() == before; ++i) {
+            const VariableMeaning& meaning = variables[static_cast<std::size_t>(i)].meaning;
+            if (meaning.role != Role::off_diagonal) continue;
+            const VariableMeaning mirrored = meaning.mirrored();
+            if (mirrored.name() == name || mirrored.numbered_name() == name) chosen.push_back(i);
         }
         if (chosen.size() > before) continue;
         std::vector<std::string> groups;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <stdexcept>
+#include <utility>
 
 namespace lrvb {
 
@@ -26,15 +27,23 @@ void compare(FittedRange& range, const LooOptions& options) {
         names.push_back(fmt::format("{} = {}", range.option.short_key(), range.fits[i].number));
         places.push_back(i);
     }
-    if (fits.size() < 2) return;
+    if (fits.empty()) return;
     try {
+        if (fits.size() == 1) {
+            ComparedFit alone;
+            alone.loo = leave_one_out(*fits.front(), options);
+            alone.log_labellings = log_labellings(*fits.front());
+            alone.bound = fits.front()->optimum().bound + alone.log_labellings;
+            range.fits[places.front()].compared = std::move(alone);
+            return;
+        }
         const std::vector<ComparedFit> compared = compare_fits(fits, names, options);
         for (const ComparedFit& one : compared) range.fits[places[one.fit]].compared = one;
         range.best = places[compared.front().fit];
         range.message = comparison_message(compared, names);
     } catch (const std::invalid_argument& error) {
-        range.message =
-            fmt::format("no row could be left out ({}): the best is that with the largest bound", error.what());
+        range.message = fmt::format("no row could be left out ({}){}", error.what(),
+                                    fits.size() > 1 ? ": the best is that with the largest bound" : "");
     }
 }
 

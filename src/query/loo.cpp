@@ -149,7 +149,8 @@ Loo by_response(const FittedModel& fitted, int threads) {
         const double left_out = std::min(weight, 1.0);
         const std::optional<double> without = quadratic.log_mean(-left_out, &reach);
         const std::optional<double> again = quadratic.log_mean(1.0 - left_out);
-        loo.reach[row] = without && again ? reach : kInfinite;
+        if (!without || !again) reach = kInfinite;
+        loo.reach[row] = reach;
         loo.elpd[row] = without && again
                             ? *again - *without
                             : quadratic.log_mean_expanded(1.0 - left_out) - quadratic.log_mean_expanded(-left_out);
@@ -174,14 +175,17 @@ Index Loo::doubtful_rows() const {
 
 std::string Loo::trust() const {
     const Index doubtful = doubtful_rows();
-    const std::string rule = method == LooMethod::draws
-                                 ? fmt::format("k-hat below {:.2f}", pareto_threshold(draws))
-                                 : fmt::format("dropping it moves the posterior by no more than {:.0f} sd", kLooReach);
-    if (doubtful == 0) return fmt::format("ok: every row can be relied on ({})", rule);
+    const bool by_draws = method == LooMethod::draws;
+    const std::string limit =
+        by_draws ? fmt::format("{:.2f}", pareto_threshold(draws)) : fmt::format("{:.0f} sd", kLooReach);
+    if (doubtful == 0) {
+        return fmt::format("ok: every row can be relied on ({} {})",
+                           by_draws ? "k-hat below" : "dropping it moves the posterior by no more than", limit);
+    }
     return fmt::format(
-        "doubtful: {} of {} rows cannot be relied on (not {}): look at them with --rows, and refit "
-        "without them",
-        doubtful, weights.size(), rule);
+        "doubtful: {} of {} rows cannot be relied on ({} {}): see them with --rows, and refit without {}", doubtful,
+        weights.size(), by_draws ? "k-hat not below" : "dropping it moves the posterior by more than", limit,
+        doubtful == 1 ? "it" : "them");
 }
 
 Loo leave_one_out(const FittedModel& fitted, const Check& check, int threads) {

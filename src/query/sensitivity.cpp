@@ -87,7 +87,7 @@ std::string sentence_of(const FitFile& fit, const Halving& halving) {
     return fmt::format(
         "{} on the prior: with {} {:.3g} instead of {:.3g} the mean of {} would move by about {:.2g} posterior sds; "
         "{}look at 'lrvb sensitivity'",
-        who, number.name, number.value - 0.5 * number.unit, number.value, name, halving.sds,
+        who, number.shown_name(), number.value - 0.5 * number.unit, number.value, name, halving.sds,
         option.empty() ? "" : fmt::format("set it by {}, or ", option));
 }
 
@@ -99,7 +99,7 @@ std::vector<Halving> halvings(const FitFile& fit, const std::vector<Index>& vari
     if (variables.empty()) return groups;
     const SparseMatrix gradients = posterior.gradients(variables);
     const Vector sds = posterior.sds(variables);
-    for (const PriorNumber& number : fit.model->prior()) {
+    for (const PriorNumber& number : fit.model->prior(fit.data)) {
         const auto known = std::find(posterior.hyperparameters.begin(), posterior.hyperparameters.end(), number.name);
         if (number.role != PriorNumber::Role::positive || known == posterior.hyperparameters.end()) continue;
         const Index at = known - posterior.hyperparameters.begin();
@@ -148,12 +148,13 @@ std::vector<std::string> prior_warnings(const FitFile& fit) {
     std::stable_sort(groups.begin(), groups.end(), [](const Halving& a, const Halving& b) { return a.sds > b.sds; });
     groups.resize(std::min(groups.size(), kMost));
     std::vector<std::string> result;
+    result.reserve(groups.size());
     for (const Halving& group : groups) result.push_back(sentence_of(fit, group));
     return result;
 }
 
 std::vector<PriorNumber> prior_numbers(const FitFile& fit) {
-    const std::vector<PriorNumber> known = fit.model->prior();
+    const std::vector<PriorNumber> known = fit.model->prior(fit.data);
     std::vector<PriorNumber> result;
     for (const std::string& name : fit.posterior.hyperparameters) {
         const auto found =

@@ -140,7 +140,7 @@ Document priors_of(const Gathered& gathered) {
     for (const Index h : gathered.selection.priors) {
         const PriorRange range = prior_range(gathered.priors[static_cast<std::size_t>(h)]);
         Document json;
-        json["name"] = range.prior.name;
+        json["name"] = range.prior.shown_name();
         json["group"] = range.prior.group;
         json["kind"] = role_of(range.prior);
         json["value"] = range.prior.value;
@@ -262,6 +262,7 @@ Document contents_of(const Gathered& gathered) {
     json["outcome"] = outcome_of(fit);
     json["correction"] = correction_of(fit);
     json["warnings"] = fit.warnings;
+    json["notes"] = fit.notes;
     json["other_optima"] = other_optima_document(fit.other_optima, fit.posterior, gathered.selection.variables);
     json["check"] = gathered.check ? gathered.check->document({}) : Document();
     json["model_check"] = gathered.model_check ? gathered.model_check->document() : Document();

@@ -58,6 +58,16 @@ TEST_F(Columns, OptionsDecideAndMayBeRepeated) {
     EXPECT_EQ(lrvb("fit regression quoted.csv --response y --factor subject --numeric subject").code, 2);
 }
 
+TEST_F(Columns, OffersCanBeTakenAsTheyArePrinted) {
+    std::string text = "y,\"a,b\"\n";
+    for (int n = 0; n < 20; ++n) text += std::to_string(n * n % 7) + ".5," + std::to_string(n % 3) + "\n";
+    write("comma.csv", text);
+    const std::string offer = "--factor '\"a,b\"'";
+    EXPECT_EQ(line(lrvb("fit regression comma.csv --response y --check never").out, 2),
+              "a,b: a number, 0 to 2, 3 values; " + offer + " takes it as groups");
+    EXPECT_EQ(lrvb("fit regression comma.csv --response y --quiet " + offer).code, 0);
+}
+
 TEST_F(Columns, AMarkOfMissingValuesIsOfferedAndTaken) {
     const Result refused = lrvb("fit regression r_na.csv --response y");
     EXPECT_EQ(refused.code, 1);
@@ -90,6 +100,34 @@ TEST_F(Columns, PicturesFindTheRowsThatAMarkLeftOut) {
             EXPECT_EQ(result.code, 0) << kind << ", " << command << ": " << result.err;
         }
     }
+}
+
+// In every way of writing it, and in text as well.
+TEST_F(Columns, AMarkThatIsANumberIsThatNumber) {
+    write("marks.csv", "y,x,g\n1,1,a\n2.5,-999,b\n2,3,a\n4,-999.0,b\n3,2,a\n5,4,b\n6,6,-9.99e2\n4,5,b\n7,9,a\n");
+    const Result fit = lrvb("fit regression marks.csv --response y --na=-999 --drop-missing --check never");
+    ASSERT_EQ(fit.code, 0) << fit.err;
+    EXPECT_EQ(line(fit.out, 1), "3 rows with missing values left out");
+    const Result mixture = lrvb("fit mixture marks.csv -c x -k 1 --na=-999.00 --drop-missing --check never");
+    EXPECT_EQ(line(mixture.out, 1), "2 rows with missing values left out") << mixture.err;
+}
+
+TEST_F(Columns, DecimalCommasAreNoGroups) {
+    std::string text = "y;x\n";
+    for (int n = 0; n < 20; ++n)
+        text += std::to_string(n * n % 7) + ";" + (n == 0 ? "1\n" : std::to_string(n % 4) + ",5\n");
+    write("commas.csv", text);
+    const Result refused = lrvb("fit regression commas.csv --response y");
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_EQ(
+        refused.err,
+        "lrvb: commas.csv: row 2, column 'x': '1,5' is not a number because of its comma, as 19 of the column's 20 "
+        "values are not: write decimal points, and no commas between thousands; --factor x takes the column as "
+        "groups\n");
+    EXPECT_EQ(lrvb("fit regression commas.csv --response y --factor x --quiet").code, 0);
+    const std::string response = lrvb("fit regression commas.csv --response x").err;
+    EXPECT_NE(response.find("because of its comma"), std::string::npos) << response;
+    EXPECT_EQ(response.find("--factor"), std::string::npos) << response;
 }
 
 TEST_F(Columns, AnIdentifierOfManyValuesIsSaid) {
@@ -158,8 +196,153 @@ TEST_F(Columns, AnUnknownLevelIsNamedWithItsRowAndTheKnownOnes) {
     write("new.csv", "cyl\n4\n5\n");
     EXPECT_EQ(
         lrvb("predict fit.json new.csv").err,
-        "lrvb: new.csv: row 2, column 'cyl': the level '5' did not occur in the data of the fit, which had '6', '4' "
+        "lrvb: new.csv: row 2, column 'cyl': the level '5' did not occur in the data of the fit, which had '4', '6' "
         "and '8': correct it, leave the row out, or fit again with rows that have it\n");
+}
+
+TEST_F(Columns, NumbersOfOneValueAreOneGroupUnlessTheyAreQuoted) {
+    std::string text = "y,c,q\n";
+    std::string plain = "y,c,q\n";
+    for (int n = 0; n < 24; ++n) {
+        const std::string y = std::to_string(n * n % 7) + ".5,";
+        const std::string quoted = n % 4 < 2 ? "\"1\"\n" : "\"1.0\"\n";
+        text += y + (n % 3 == 0 ? "6" : n % 3 == 1 ? "4" : n % 2 == 0 ? "4.0" : "+4e0") + "," + quoted;
+        plain += y + (n % 3 == 0 ? "6," : "4,") + quoted;
+    }
+    write("mixed.csv", text);
+    write("plain.csv", plain);
+    const std::string options = " --response y --factor c --baseline c=6.00 --check never -o fit.json";
+    const std::string fit = lrvb("fit regression plain.csv" + options).out;
+    const Result mixed = lrvb("fit regression mixed.csv" + options);
+    ASSERT_EQ(mixed.code, 0) << mixed.err;
+    EXPECT_EQ(mixed.out, fit);
+    EXPECT_NE(fit.find("beta[c=4]"), std::string::npos) << fit;
+    EXPECT_NE(fit.find("beta[q=1.0]"), std::string::npos) << fit;
+    // Found again, and matched by value in new rows.
+    EXPECT_EQ(lrvb("loo fit.json mixed.csv").code, 0);
+    EXPECT_EQ(lrvb("predict fit.json mixed.csv").out, lrvb("predict fit.json plain.csv").out);
+    write("new.csv", "c,q\n04.000,1\n40e-1,1\n");
+    const Csv predicted = parse_csv(lrvb("predict fit.json new.csv").out);
+    ASSERT_EQ(predicted.rows.size(), 2U);
+    EXPECT_EQ(predicted.rows[0][1], predicted.rows[1][1]);
+    // Of text that fits know as two levels, a third way of writing is neither.
+    write("new.csv", "c,q\n4,1.00\n");
+    EXPECT_EQ(lrvb("predict fit.json new.csv").code, 1);
+}
+
+// Two identifiers of 17 digits are one double.
+TEST_F(Columns, LongIdentifiersAreNotOneGroup) {
+    std::string text = "y,id\n";
+    for (int n = 0; n < 12; ++n) {
+        text += std::to_string(n * n % 7) + (n % 2 == 0 ? ".5,90071992547409920\n" : ".5,90071992547409921\n");
+    }
+    write("ids.csv", text);
+    const Result fit = lrvb("fit regression ids.csv --response y --factor id --check never");
+    ASSERT_EQ(fit.code, 0) << fit.err;
+    EXPECT_NE(fit.out.find("beta[id=90071992547409921]"), std::string::npos) << fit.out;
+}
+
+TEST_F(Columns, AFactorOfOneValueIsRefusedHoweverItIsWritten) {
+    write("one.csv", "y,c\n1,4\n2,4.0\n4,4\n");
+    const Result fit = lrvb("fit regression one.csv --response y --factor c");
+    EXPECT_EQ(fit.code, 1);
+    EXPECT_NE(fit.err.find("column 'c' has the text '4' in every row"), std::string::npos) << fit.err;
+}
+
+TEST_F(Columns, ABaselineWithACommaStandsInQuotes) {
+    std::string text = "y,g\n";
+    for (int n = 0; n < 12; ++n) {
+        text += std::to_string(n * n % 7) + ".5,\"p," + std::to_string(n % 3) + "\"\n";
+    }
+    write("groups.csv", text);
+    const std::string fit = "fit regression groups.csv --response y --check never --baseline ";
+    for (const char* baseline : {"'g=\"p,1\"'", "'\"g=p,1\"'"}) {
+        const Result result = lrvb(fit + baseline);
+        ASSERT_EQ(result.code, 0) << result.err;
+        EXPECT_NE(result.out.find("beta[g=p,0]"), std::string::npos) << result.out;
+        EXPECT_EQ(result.out.find("beta[g=p,1]"), std::string::npos) << result.out;
+    }
+    EXPECT_NE(lrvb(fit + "g=p,1").err.find("a level with a comma stands in quotes, as in 'size=\"6,5\"'"),
+              std::string::npos);
+    EXPECT_NE(lrvb(fit + "'\"g=p,1\",\"g=p,2\"'").err.find("column 'g' has two baselines: give one"),
+              std::string::npos);
+}
+
+// What R's write.csv and pandas' to_csv put before the columns, and the same tables without it.
+TEST_F(Columns, RowNamesAreLeftOutAndSaid) {
+    std::string bare = "x,y,w\n";
+    std::string pandas = ",x,y,w\n";
+    std::string r = "\"\",\"x\",\"y\",\"w\"\n";
+    std::string cars = "\"\",\"x\",\"y\",\"w\"\n";
+    for (int n = 0; n < 30; ++n) {
+        const std::string row = std::to_string(n * n % 13) + ".5," + std::to_string(n * n * n % 17) + ".25," +
+                                std::to_string(1 + n % 2) + "\n";
+        bare += row;
+        pandas += std::to_string(n) + "," + row;
+        r += "\"" + std::to_string(n + 1) + "\"," + row;
+        cars += "\"Mazda " + std::to_string(n) + "\"," + row;
+    }
+    write("bare.csv", bare);
+    write("pandas.csv", pandas);
+    write("r.csv", r);
+    write("cars.csv", cars);
+    const std::string said =
+        "the first column has no name, as row names have none, and is left out; to use it, give it a name in the file";
+    for (const std::string file : {"pandas.csv", "r.csv", "cars.csv"}) {
+        // The response by its number in the file, which counts the first column.
+        for (const auto& [kind, other] :
+             {std::pair("regression FILE --response y", "regression FILE --response y"),
+              std::pair("regression FILE --response 3 --weights 4", "regression FILE --response 2 --weights 3"),
+              std::pair("regression FILE --response y -c -x", "regression FILE --response y -c -x"),
+              std::pair("mixture FILE -k 2 -c -w", "mixture FILE -k 2 -c -w"),
+              std::pair("mixture FILE -k 2 --weights w", "mixture FILE -k 2 --weights 3"),
+              std::pair("mixture FILE -k 1:2 --weights w", "mixture FILE -k 1:2 --weights 3")}) {
+            const auto of = [](std::string command, const std::string& name) {
+                return "fit " + command.replace(command.find("FILE"), 4, name) + " --check never";
+            };
+            const Result fit = lrvb(of(kind, file));
+            ASSERT_EQ(fit.code, 0) << of(kind, file) << ": " << fit.err;
+            EXPECT_EQ(line(fit.out, 2), said) << of(kind, file);
+            std::string without = fit.out;
+            without.erase(without.find(said), said.size() + 1);
+            EXPECT_EQ(without, lrvb(of(other, "bare.csv")).out) << of(kind, file);
+        }
+        ASSERT_EQ(lrvb("fit regression " + file + " --response y --quiet -o fit.json").code, 0);
+        EXPECT_EQ(lrvb("predict fit.json " + file).out, lrvb("predict fit.json bare.csv").out);
+        EXPECT_EQ(lrvb("influence fit.json " + file).code, 0);
+        EXPECT_NE(lrvb("fit regression " + file + " --response y --factor 1").err.find("give it a name in the file"),
+                  std::string::npos);
+    }
+    // Who names it gets it, without a word.
+    const Result chosen = lrvb("fit mixture pandas.csv -k 1 -c 1-3 --quiet -o chosen.json");
+    ASSERT_EQ(chosen.code, 0) << chosen.err;
+    EXPECT_EQ(read_json("chosen.json").at("data").at("columns"), nlohmann::json({"", "x", "y"}));
+    EXPECT_FALSE(read_json("chosen.json").contains("notes"));
+}
+
+TEST_F(Columns, ColumnsThatNumberTheRowsAreSaid) {
+    std::string text = "Unnamed: 0,\"no,1\",x,y\n";
+    for (int n = 0; n < 20; ++n) {
+        text += std::to_string(n) + "," + std::to_string(n + 1) + "," + (n == 5 ? "NA" : std::to_string(n * n % 13)) +
+                ".5," + std::to_string(n * n * n % 17) + "\n";
+    }
+    write("index.csv", text.replace(text.find("NA.5"), 4, "NA"));
+    const std::string unnamed =
+        "Unnamed: 0: numbers the rows, as an index does, and is used all the same; -c '-Unnamed: 0' leaves it out";
+    const std::string number =
+        "no,1: numbers the rows, as an index does, and is used all the same; -c '-\"no,1\"' leaves it out";
+    const Result mixture = lrvb("fit mixture index.csv --drop-missing -k 1 --check never");
+    ASSERT_EQ(mixture.code, 0) << mixture.err;
+    EXPECT_EQ(line(mixture.out, 3), unnamed);
+    EXPECT_EQ(line(mixture.out, 4), number);
+    const Result fit = lrvb("fit regression index.csv --drop-missing --response y -c -2 --check never");
+    ASSERT_EQ(fit.code, 0) << fit.err;
+    EXPECT_EQ(line(fit.out, 3), unnamed);
+    for (const char* options : {"-c 'Unnamed: 0,x'", "-c '-Unnamed: 0,-\"no,1\"'"}) {
+        const Result quiet = lrvb(std::string("fit mixture index.csv --drop-missing -k 1 --check never ") + options);
+        ASSERT_EQ(quiet.code, 0) << quiet.err;
+        EXPECT_EQ(quiet.out.find("numbers the rows"), std::string::npos) << options;
+    }
 }
 
 }  // namespace

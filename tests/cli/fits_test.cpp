@@ -75,6 +75,17 @@ TEST_F(Fits, LooPrintsTheSameInEveryFormatAndByRow) {
     }
 }
 
+TEST_F(Fits, LooSaysWhatIsWrongWithRows) {
+    write("far.csv", "y,x\n1,1\n2.5,2\n3,3\n4.5,4\n5,5\n6.5,6\n40,30\n");
+    fit("regression far.csv --response y -o fit.json");
+    const std::string by_response = lrvb("loo fit.json far.csv --method response").out;
+    EXPECT_NE(
+        by_response.find("doubtful: 1 of 7 rows cannot be relied on (dropping it moves the posterior by more than "
+                         "1 sd): see them with --rows, and refit without it\n"),
+        std::string::npos)
+        << by_response;
+}
+
 TEST_F(Fits, LooGoesToAFile) {
     fit("mixture $DATA/old_faithful.csv -k 2 -o fit.json");
     EXPECT_EQ(lrvb("loo fit.json $DATA/old_faithful.csv --format csv --rows -o rows.csv").out, "");
@@ -186,6 +197,19 @@ TEST_F(Fits, ARangeIsFittedComparedAndWritten) {
     }
     ASSERT_EQ(lrvb("fit mixture $DATA/old_faithful.csv -k 1:2 --quiet -o best.json").out, "");
     EXPECT_EQ(json::parse(read_text(work() / "best.json")).at("model").at("components"), 2);
+}
+
+TEST_F(Fits, ARangeOfOneIsATableOfOne) {
+    const Result table = lrvb("fit mixture $DATA/old_faithful.csv -k 2:2 --check never -o fit_{k}.json");
+    ASSERT_EQ(table.code, 0) << table.err;
+    EXPECT_EQ(files(), std::set<std::string>{"fit_2.json"});
+    EXPECT_EQ(table.out.rfind("1 fit of 272 rows, each row left out by", 0), 0U) << table.out;
+    EXPECT_EQ(table.out.find("NA"), std::string::npos) << table.out;
+    EXPECT_EQ(table.out.find("predicts best"), std::string::npos) << table.out;
+    const json loo = lrvb("loo fit_2.json $DATA/old_faithful.csv --format json").json();
+    char elpd[32];
+    std::snprintf(elpd, sizeof elpd, "%.2f", loo.at("elpd_loo").get<double>());
+    EXPECT_NE(table.out.find(elpd), std::string::npos) << elpd << "\n" << table.out;
 }
 
 TEST_F(Fits, ARangeReadsAPipeOnce) {

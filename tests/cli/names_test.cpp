@@ -4,6 +4,7 @@
 #include "program.hpp"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,54 @@ TEST_F(Names, ColumnsAreSaidByNameInEveryOutput) {
     EXPECT_EQ(names(posterior.at("variables")), summarised("fit.json"));
 }
 
+TEST_F(Names, ColumnsAreSaidByNameInTheNumbersOfThePrior) {
+    const auto said = [&](const std::string& fit_file) {
+        std::set<std::string> result;
+        const json sensitivity = lrvb("sensitivity --format json " + fit_file).json();
+        for (const json& effect : sensitivity.at("effects")) result.insert(effect.at("prior"));
+        return result;
+    };
+    const std::set<std::string> full{"alpha",
+                                     "dof",
+                                     "inverse_scale[eruptions,eruptions]",
+                                     "inverse_scale[eruptions,waiting]",
+                                     "inverse_scale[waiting,waiting]",
+                                     "mean[eruptions]",
+                                     "mean[waiting]",
+                                     "variance[eruptions,eruptions]",
+                                     "variance[eruptions,waiting]",
+                                     "variance[waiting,waiting]"};
+    fit("$DATA/old_faithful.csv -k 2");
+    EXPECT_EQ(said("fit.json"), full);
+    for (const char* format : {"table --all", "csv"}) {
+        const std::string text = lrvb(std::string("sensitivity fit.json --format ") + format).out;
+        for (const char* name : {"mean[waiting]", "inverse_scale[eruptions,waiting]"})
+            EXPECT_NE(text.find(name), std::string::npos) << text;
+        for (const char* name : {"mean[1]", "mean[2]", "variance[1", "inverse_scale[1"})
+            EXPECT_EQ(text.find(name), std::string::npos) << text;
+    }
+    // The file says what it said, so that programs of before read it; and a file of before is said by names.
+    EXPECT_EQ(json::parse(read_text(work() / "fit.json")).at("posterior").at("hyperparameters").at(2), "mean[2]");
+    EXPECT_EQ(said(LRVB_SOURCE_DIR "/tests/data/fit_1_3/full.json"), full);
+    // By refits, which know them by their numbers.
+    const Result refits = lrvb("sensitivity fit.json $DATA/old_faithful.csv --variables mu --format csv");
+    EXPECT_NE(refits.out.find("mean[waiting]"), std::string::npos) << refits.err;
+    fit("$DATA/old_faithful.csv -k 2 --covariance diagonal");
+    EXPECT_EQ(said("fit.json"),
+              (std::set<std::string>{"alpha", "mean[eruptions]", "mean[waiting]", "rate[eruptions]", "rate[waiting]",
+                                     "shape", "variance[eruptions]", "variance[waiting]"}));
+    fit("$DATA/old_faithful.csv -k 2 -c waiting");
+    EXPECT_EQ(said("fit.json"), (std::set<std::string>{"alpha", "mean", "rate", "shape", "variance"}));
+}
+
+TEST_F(Names, WarningsOfThePriorSayColumnsByName) {
+    fit("$DATA/old_faithful.csv -k 1 --prior-inverse-scale 1000");
+    const std::string summary = lrvb("summary fit.json").out;
+    EXPECT_NE(summary.find(" on the prior: with inverse_scale[eruptions,eruptions] 500 instead of 1e+03"),
+              std::string::npos)
+        << summary;
+}
+
 TEST_F(Names, OneColumnKeepsTheNotationOfThePaper) {
     fit("$DATA/old_faithful.csv -c waiting -k 2");
     EXPECT_EQ(summarised("fit.json --variables mu,tau"),
@@ -73,6 +122,26 @@ TEST_F(Names, NumbersAreUnderstoodWhereANameIsWritten) {
     }
     EXPECT_NE(refusal("summary fit.json --variables 'mu[1,3]'").find("there is no variable 'mu[1,3]'"),
               std::string::npos);
+}
+
+TEST_F(Names, EntriesOfASymmetricMatrixAreUnderstoodInEitherOrder) {
+    fit("$DATA/old_faithful.csv -k 2");
+    const std::vector<std::string> sigma{"Sigma[2,eruptions,waiting]"};
+    for (const char* name :
+         {"Sigma[2,1,2]", "Sigma[2,2,1]", "Sigma[2,eruptions,waiting]", "Sigma[2,waiting,eruptions]"}) {
+        EXPECT_EQ(summarised(std::string("fit.json --variables '") + name + "'"), sigma) << name;
+    }
+    EXPECT_EQ(summarised("fit.json --variables 'Lambda[1,2,1]'"),
+              (std::vector<std::string>{"Lambda[1,eruptions,waiting]"}));
+    for (const std::string command :
+         {"covariance fit.json --format json", "sensitivity fit.json -o -", "plot fit.json",
+          "influence fit.json $DATA/old_faithful.csv -o -", "leverage fit.json $DATA/old_faithful.csv"}) {
+        const Result mirrored = lrvb(command + " --variables 'Sigma[1,waiting,eruptions]'");
+        EXPECT_EQ(mirrored.code, 0) << mirrored.err;
+        EXPECT_EQ(mirrored.out, lrvb(command + " --variables 'Sigma[1,eruptions,waiting]'").out) << command;
+    }
+    // What is no entry of a matrix has one order.
+    EXPECT_NE(refusal("summary fit.json --variables 'mu[waiting,1]'").find("there is no variable"), std::string::npos);
 }
 
 TEST_F(Names, AFitReadAgainSaysTheSame) {

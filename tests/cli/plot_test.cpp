@@ -121,7 +121,8 @@ TEST_F(Plot, CoefficientsHaveALineAtZero) {
 TEST_F(Plot, CellsHaveTheColoursOfTheCorrelations) {
     fit("mixture $DATA/old_faithful.csv -k 2");
     const Csv csv = parse_csv(lrvb("covariance fit.json --variables mu --correlation --format csv").out);
-    const std::vector<const XmlElement*> cells = plot("fit.json --figure correlation --variables mu").of_class("cell");
+    const XmlElement root = plot("fit.json --figure correlation --variables mu");
+    const std::vector<const XmlElement*> cells = root.of_class("cell");
     ASSERT_EQ(cells.size(), 16U);
     for (std::size_t i = 0; i < 4; ++i) {
         for (std::size_t j = 0; j < 4; ++j) {

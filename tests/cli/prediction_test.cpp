@@ -3,6 +3,7 @@
 #include "csv.hpp"
 #include "program.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace lrvb::testing {
@@ -60,6 +61,38 @@ TEST_F(Predictions, StandBesideTheRowsOfTheDataAlsoWhereSomeWereDropped) {
     EXPECT_EQ(refused.code, 1);
     EXPECT_NE(refused.err.find("row 2, column 'wt': the value is missing"), std::string::npos) << refused.err;
     EXPECT_FALSE(files().contains("out.csv"));
+}
+
+TEST_F(Predictions, CarryFieldsAsTheyAre) {
+    fit_cars();
+    const std::string text =
+        "\"two\nlines\",\"=1+1\",wt,hp\n\"a\r\nb\t\"\"c\"\" \u200D\x1b[31m\",-,2.620,110\n\" x "
+        "\",@home,3.2,93\n\"\",,3,90\n";
+    write("new.csv", text);
+    ASSERT_EQ(lrvb("predict cars.json new.csv --append -o out.csv").code, 0);
+    const std::string out = read_text(work() / "out.csv");
+    EXPECT_EQ(lrvb("predict cars.json new.csv --append").out, out);
+    const Csv alone = parse_csv(lrvb("predict cars.json new.csv").out);
+    const auto predicted = [&](std::size_t row) {
+        return "," + alone.rows[row][1] + "," + alone.rows[row][2] + "," + alone.rows[row][3] + "\n";
+    };
+    EXPECT_EQ(out, "\"two\nlines\",=1+1,wt,hp,mean,mean_sd,sd\n\"a\r\nb\t\"\"c\"\" \u200D\x1b[31m\",-,2.620,110" +
+                       predicted(0) + "\" x \",@home,3.2,93" + predicted(1) + "\"\",,3,90" + predicted(2));
+}
+
+TEST_F(Predictions, SayWhichLevelsThereAre) {
+    fit_cars();
+    for (const char* level : {"0.999999999", "95", "0"}) {
+        EXPECT_EQ(lrvb(std::string("predict cars.json $DATA/mtcars.csv --level ") + level).err,
+                  std::string("lrvb: --level: ") + level +
+                      " is out of range: it must be from 0.000001 to 0.999999, such as 0.95; see 'lrvb predict "
+                      "--help'\n");
+    }
+    EXPECT_EQ(lrvb("predict cars.json $DATA/mtcars.csv --level 0.999999").code, 0);
+    // Both ends have names of their own.
+    const Csv narrow = parse_csv(lrvb("summary cars.json --level 0.000001 --format csv").out);
+    EXPECT_EQ(narrow.header[4], "q49.99995");
+    EXPECT_EQ(narrow.header[5], "q50.00005");
 }
 
 TEST_F(Predictions, AreJsonForPrograms) {
@@ -235,6 +268,45 @@ TEST_F(Tables, LargeOnesShowWhatMattersAndSayHowToGetTheRest) {
     ASSERT_EQ(effects.size(), 7650U);
     EXPECT_EQ(effects[0].at("variable"), csv.rows[0][0]);
     EXPECT_TRUE(effects[0].at("sd_derivative").is_null());
+}
+
+// Two components of four columns: 54 variables.
+TEST_F(Tables, ThatOfACheckShowsFirstWhatIsOff) {
+    ASSERT_EQ(
+        lrvb("simulate mixture --weights 1,1 --means '0,0,0,0;9,9,9,9' --sds '1,1,1,1;1,1,1,1' -n 60 -o data.csv").code,
+        0);
+    ASSERT_EQ(lrvb("fit mixture data.csv -k 2 --check never --quiet -o fit.json").code, 0);
+    const Result few = lrvb("check fit.json data.csv --draws 18000");
+    ASSERT_EQ(few.code, 0) << few.err;
+    EXPECT_NE(few.out.find("\nthe 40 of 54 variables that matter most; 'lrvb check FIT --all' shows all, --variables "
+                           "those that it names\n"),
+              std::string::npos)
+        << few.out;
+    const std::string all = lrvb("check fit.json data.csv --draws 18000 --all").out;
+    EXPECT_EQ(all.find("that matter most"), std::string::npos);
+    EXPECT_EQ(lines_of(all), lines_of(few.out) - 2 + 14);
+    // What is left out is right, unless there is no room for all that is not.
+    const nlohmann::json variables = lrvb("check fit.json data.csv --draws 18000 --format json").json().at("variables");
+    ASSERT_EQ(variables.size(), 54U);
+    std::size_t flagged = 0;
+    std::size_t shown = 0;
+    std::size_t before = 0;
+    for (const nlohmann::json& variable : variables) {
+        const bool is_fine = variable.at("verdict") == "ok";
+        const std::size_t at = few.out.find("\n" + variable.at("name").get<std::string>() + " ");
+        if (!is_fine) ++flagged;
+        if (at == std::string::npos) continue;
+        if (!is_fine) ++shown;
+        EXPECT_GT(at, before) << variable.at("name");  // in the order of the file
+        before = at;
+    }
+    EXPECT_GT(flagged, 0U);
+    EXPECT_EQ(shown, std::min<std::size_t>(flagged, 40));
+    EXPECT_EQ(parse_csv(lrvb("check fit.json data.csv --draws 18000 --format csv").out).rows.size(), 54U);
+    EXPECT_EQ(lines_of(lrvb("check fit.json data.csv --draws 1000 --variables Sigma,Lambda,mu").out),
+              lines_of(few.out) + 6);
+    EXPECT_EQ(lrvb("check fit.json data.csv --all --variables mu").code, 2);
+    EXPECT_EQ(lrvb("check fit.json data.csv --all --model").code, 2);
 }
 
 }  // namespace

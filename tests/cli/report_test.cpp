@@ -485,11 +485,13 @@ TEST_F(Report, PriorNumbersMoveWithinTheirBounds) {
     };
     EXPECT_DOUBLE_EQ(at("alpha", "high"), 4.0 * at("alpha", "value"));
     EXPECT_DOUBLE_EQ(at("alpha", "trusted_low"), 0.5 * at("alpha", "value"));
-    EXPECT_DOUBLE_EQ(at("mean[1]", "high") - at("mean[1]", "value"), 2.0 * std::sqrt(at("variance[1,1]", "value")));
+    EXPECT_DOUBLE_EQ(at("mean[eruptions]", "high") - at("mean[eruptions]", "value"),
+                     2.0 * std::sqrt(at("variance[eruptions,eruptions]", "value")));
     EXPECT_DOUBLE_EQ(at("dof", "low"), 1.0 + 0.25 * (at("dof", "value") - 1.0));
-    const double correlated = std::sqrt(at("variance[1,1]", "value") * at("variance[2,2]", "value"));
-    EXPECT_NEAR(at("variance[1,2]", "high"), 0.9 * correlated, 1e-9 * correlated);
-    EXPECT_NEAR(at("variance[1,2]", "trusted_high"), 0.45 * correlated, 1e-9 * correlated);
+    const double correlated =
+        std::sqrt(at("variance[eruptions,eruptions]", "value") * at("variance[waiting,waiting]", "value"));
+    EXPECT_NEAR(at("variance[eruptions,waiting]", "high"), 0.9 * correlated, 1e-9 * correlated);
+    EXPECT_NEAR(at("variance[eruptions,waiting]", "trusted_high"), 0.45 * correlated, 1e-9 * correlated);
 }
 
 TEST_F(Report, WithoutDataShowsWhatTheFitFileKnows) {

@@ -225,7 +225,7 @@ class CountsRecord final : public ModelRecord {
                            groups.empty() ? "" : " for each " + columns.group);
     }
     std::string prior_name() const override { return prior_origin; }
-    std::vector<PriorNumber> prior() const override {
+    std::vector<PriorNumber> prior(const DataRecord&) const override {
         return {{"shape", "shape", numbers.shape, PriorNumber::Role::positive, numbers.shape},
                 {"rate", "rate", numbers.rate, PriorNumber::Role::positive, numbers.rate}};
     }
@@ -256,7 +256,8 @@ class CountsRecord final : public ModelRecord {
         }
     }
 
-    std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const override;
+  protected:
+    std::unique_ptr<FittedModel> with_data(FitFile fit, const Dataset& data, int threads) const override;
 };
 
 // --- Step 5: a fit with its data -------------------------------------------------------------------------------------
@@ -326,7 +327,7 @@ class FittedCounts final : public FittedModel {
     std::shared_ptr<const MultilinearModel> model_;
 };
 
-std::unique_ptr<FittedModel> CountsRecord::restore(FitFile fit, const Dataset& data, int threads) const {
+std::unique_ptr<FittedModel> CountsRecord::with_data(FitFile fit, const Dataset& data, int threads) const {
     const DataFrame frame = data.frame(columns.to_read(fit.data.dropped > 0));
     CountData own = data_of(frame, columns, groups);
     require_fitted_data(fit, frame.name, checksum_of(own), frame.rows);

@@ -308,6 +308,27 @@ test('labels are text, never markup, and cut where they are long', async () => {
   }
 });
 
+test('how columns were taken is said where the technical lines are folded, as text', async () => {
+  const name = '<img src=x onerror=alert(1)>';
+  const lines = Array.from({length: 40}, (_, i) => `${(Math.sin(i) + (i % 4)).toFixed(4)},${300 + (i % 4)},${Math.cos(3 * i).toFixed(4)}`);
+  folder.write('taken.csv', `y,"${name}",x\n${lines.join('\n')}\n`);
+  fit('taken', ['regression', 'taken.csv', '--response', 'y', '--check', 'never'], ['taken.csv']);
+  const {notes} = JSON.parse(readFileSync(folder.file('taken.json'), 'utf8'));
+  assert.ok(notes.length > 0 && notes[0].startsWith(`${name}: a number`), notes);
+  for (const width of WIDTHS) {
+    await visit('taken', width);
+    assert.deepEqual(await texts('#verdict details #notes li'), notes);
+    assert.equal(await browser.run(() => document.querySelector('#verdict details').open), false);
+    await browser.run(() => (document.querySelector('#verdict details').open = true));
+    assert.ok((await box('#notes li')).height > 0);
+    assert.equal(await browser.run(() => document.images.length), 0);
+    assert.ok((await browser.run(() => document.documentElement.scrollWidth)) <= width);
+  }
+  // Where there is nothing to say, nothing is said.
+  await visit('two', 1280);
+  assert.equal(await text('#notes'), null);
+});
+
 test('a label that is no column is refused in a sentence', () => {
   const refused = (...args) => {
     try {

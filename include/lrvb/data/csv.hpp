@@ -24,13 +24,15 @@ class LRVB_EXPORT MissingValue : public std::runtime_error {
 
 struct CsvOptions {
     /// The columns to read, in this order, each by its name or by its number from 1; a name wins over a number. None
-    /// means all, which must then all hold numbers.
+    /// means all, but a first column that alone has no name, as that of row names has none; all of them must then hold
+    /// numbers.
     std::vector<std::string> columns = {};
     /// Whether `columns` may also hold ranges of columns, "1-4" or "a-d", and columns to leave out, "-a" or "-1-4": of
     /// the others that are given, or of all if there are none. A column that is called so wins.
     bool ranges = false;
     Missing missing = Missing::refuse;
-    /// Texts that mean a missing value, besides nothing, NA and NaN: "?", "-999".
+    /// Texts that mean a missing value, besides nothing, NA and NaN: "?", "-999". One that is a number means every
+    /// way of writing it, -999.0 too.
     std::vector<std::string> na = {};
     /// Bytes read from the file at a time.
     std::size_t block = std::size_t{1} << 20;
@@ -81,6 +83,9 @@ class LRVB_EXPORT CsvSource final : public RowSource {
 
     /// Rows left out since the last `rewind`; after a whole round, all that there are.
     Index dropped() const;
+
+    /// Whether a first column without a name, that of row names, is not read, since nobody chose columns.
+    bool leaves_out_row_names() const;
 
     /// Whether `rewind` always works: not for a pipe that is read once.
     bool can_go_back() const;

@@ -66,6 +66,10 @@ struct DataRows {
     std::vector<Index> file_rows;
     /// Where it was asked for.
     std::optional<ColumnSummary> summary;
+    /// Whether a first column without a name, that of row names, was not read, since nobody chose columns.
+    bool leaves_out_row_names = false;
+    /// Columns whose numbers go up by one from row to row of the file, as those of an index do.
+    std::vector<std::string> counting = {};
 };
 
 /// New rows, streamed as they are.

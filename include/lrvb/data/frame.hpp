@@ -12,7 +12,7 @@
 namespace lrvb {
 
 struct FrameOptions {
-    /// The columns to read, as in CsvOptions; none means all.
+    /// The columns to read, as in CsvOptions; none means all, but row names.
     std::vector<std::string> columns = {};
     /// Whether ranges are understood, as in CsvOptions.
     bool ranges = false;
@@ -59,11 +59,14 @@ struct LRVB_EXPORT DataFrame {
     /// The file's row, from 1, of each row; empty where none was left out, so that they are 1, 2, 3, …
     std::vector<Index> file_rows;
 
+    /// Whether a first column without a name, that of row names, was not read, since nobody chose columns.
+    bool leaves_out_row_names = false;
+
     /// The row, from 1, that a row (from 0) has in the file.
     Index file_row(Index row) const;
     std::vector<std::string> column_names() const;
-    /// The place (from 0) of a column, by its name or its number from 1, as CsvOptions has it. Throws
-    /// std::invalid_argument for one that is not there.
+    /// The place (from 0) of a column, by its name or its number from 1, as CsvOptions has it: row names that were left
+    /// out are counted. Throws std::invalid_argument for one that is not there.
     Index find(const std::string& column) const;
 };
 

@@ -97,11 +97,14 @@ LRVB_EXPORT OutcomeRecord record_outcome(const Optimum& optimum, Index passes);
 
 /// Of these variables, by position, so many that matter most, in the order of the posterior: first those that people
 /// look at (VariableMeaning::is_shown), then other parameters, then what follows from them; among each, first those
-/// that the check calls anything but ok or fixed; then locations and coefficients, weights and rates, sds and
-/// variances, precisions, and last what stands off the diagonals of matrices and logarithms; and otherwise as they
-/// stand. All of them where they are no more.
+/// that the check calls off, then those of which it cannot tell; then locations and coefficients, weights and rates,
+/// sds and variances, precisions, and last what stands off the diagonals of matrices and logarithms; and otherwise as
+/// they stand. All of them where they are no more.
 LRVB_EXPORT std::vector<Index> foremost_variables(const FitFile& fit, const std::vector<Index>& chosen,
                                                   std::size_t most);
+/// The same for a table of this check: what it calls off, and then of what it cannot tell, before all others.
+LRVB_EXPORT std::vector<Index> foremost_variables(const FitFile& fit, const CheckResult& check,
+                                                  const std::vector<Index>& chosen, std::size_t most);
 
 /// "-" is standard output. The file appears when it is whole, or not at all. Throws std::runtime_error if the system
 /// refuses.

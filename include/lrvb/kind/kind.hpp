@@ -36,6 +36,8 @@ struct PriorNumber {
 
     /// As the model's hyperparameter is called: "variance[2]".
     std::string name;
+    /// What people are told instead: "variance[waiting]"; empty where that is the name.
+    std::string shown;
     /// Those of one group are moved alike: "variance".
     std::string group;
     double value = 0.0;
@@ -46,6 +48,8 @@ struct PriorNumber {
     PriorNumber() = default;
     PriorNumber(std::string name_in, std::string group_in, double value_in, Role role_in, double unit_in)
         : name(std::move(name_in)), group(std::move(group_in)), value(value_in), role(role_in), unit(unit_in) {}
+
+    const std::string& shown_name() const { return shown.empty() ? name : shown; }
 };
 
 /// Rows of a table that a command writes, one by one: fields as text, numbers as short as they can be to be read back.
@@ -98,8 +102,9 @@ class LRVB_EXPORT ModelRecord {
     virtual std::string description() const = 0;
     /// Where the numbers of the prior came from: "auto", "explicit", or a name of its own.
     virtual std::string prior_name() const = 0;
-    /// The numbers of the prior, under the names and in the order of the model's hyperparameters.
-    virtual std::vector<PriorNumber> prior() const = 0;
+    /// The numbers of the prior, under the names and in the order of the model's hyperparameters; what people are told
+    /// may say the columns of the data by their names.
+    virtual std::vector<PriorNumber> prior(const DataRecord& data) const = 0;
 
     /// How variables of the posterior are called and what they mean, for a posterior that was read from a file. A
     /// file with a variable that is none of these is refused.
@@ -125,8 +130,13 @@ class LRVB_EXPORT ModelRecord {
     /// The record with what it keeps for predictions taken from draws.
     virtual std::shared_ptr<const ModelRecord> corrected(const CorrectionDraws&) const { return nullptr; }
 
-    /// The fit with its data again. Throws std::runtime_error for data that are not those of the fit.
-    virtual std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const = 0;
+    /// The fit with its data again, converged or not; what meant a missing value in the fit means it here too. Throws
+    /// std::runtime_error for data that are not those of the fit.
+    std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const;
+
+  protected:
+    /// The same, of data that are read as those of the fit were.
+    virtual std::unique_ptr<FittedModel> with_data(FitFile fit, const Dataset& data, int threads) const = 0;
 };
 
 /// Predictions beside the rows as they are written: row n of what comes out is row n of the data, also where rows are

@@ -100,7 +100,8 @@ class LRVB_EXPORT Settings {
 };
 
 /// "a,b" is a and b, as in Settings::list; a part that begins with a double quote ends with one, and may hold commas
-/// and doubled quotes. Empty text is an empty list. Throws UsageError for a quote that is not closed.
+/// and doubled quotes, and so does what follows an equals sign: g="p,1". Empty text is an empty list. Throws UsageError
+/// for a quote that is not closed.
 LRVB_EXPORT std::vector<std::string> split_list(std::string_view text, char separator = ',');
 /// Numbers of such a list; throws UsageError, with what the option is called, for what is not a finite number.
 LRVB_EXPORT Vector parse_numbers(const std::string& option, std::string_view text);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,21 @@ struct RowReplicates {
 
 using ReplicateVisitor = std::function<void(const RowReplicates&)>;
 
+/// A row that counts no whole number of times, where rows are to be drawn again.
+class LRVB_EXPORT FractionalWeight : public std::invalid_argument {
+  public:
+    /// The row counted from 0.
+    FractionalWeight(Index row, double weight);
+
+    Index row() const { return row_; }
+    /// In a sentence, with the number that the row has where it comes from; `what` counts the model's rows from 1.
+    std::string words(Index number) const;
+
+  private:
+    Index row_;
+    double weight_;
+};
+
 /// A model that is a sum over rows, L(m) = … + Σ_n w_n ℓ_n(m, x_n), and can be asked what each of them does. All rows
 /// are visited in order, a few thousand at a time, in one pass over the data.
 class LRVB_EXPORT RowModel : public Model {
@@ -56,8 +72,8 @@ class LRVB_EXPORT RowModel : public Model {
 
     /// All rows drawn again, from x_n ~ p(· | θ) at some values θ of the variables, given as above. The numbers of a
     /// row are those of the stream with its number, under this seed: the same for any number of threads. Throws
-    /// std::invalid_argument for a model that cannot draw rows, which is the default, and for weights that are no whole
-    /// numbers.
+    /// std::invalid_argument for a model that cannot draw rows, which is the default, and FractionalWeight for weights
+    /// that are no whole numbers.
     virtual void replicate_rows(const Matrix& statistics, std::uint64_t seed, int threads,
                                 const ReplicateVisitor& visit) const;
 };

@@ -36,7 +36,7 @@ enum class Role {
     scale,         ///< a standard deviation
     precision,     ///< one over a variance, or an entry of such a matrix
     covariance,    ///< a variance, or the diagonal of such a matrix
-    off_diagonal,  ///< an entry beside the diagonal of a matrix
+    off_diagonal,  ///< an entry beside the diagonal of a symmetric matrix, by its last two indices
     weight,        ///< a probability
     rate,          ///< of events
     logarithm,     ///< of one of these
@@ -90,6 +90,9 @@ struct VariableMeaning {
     std::string name() const;
     /// "mu[1,2]": understood as well wherever a name is asked for.
     std::string numbered_name() const;
+    /// The same entry of its symmetric matrix in the other order, Sigma[1,b,a] for Sigma[1,a,b]; itself for what is not
+    /// off the diagonal.
+    VariableMeaning mirrored() const;
 };
 
 struct PosteriorVariable {

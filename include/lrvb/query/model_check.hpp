@@ -36,7 +36,7 @@
 /// residual sd √(Σe²/(n − Σh)), h the hat values; residuals standardised by it and √(1 − h); and the share of rows
 /// within their predictive bands. **Of columns with a distribution** their quantiles against those of the model, by
 /// inverting its distribution function, and counts against expected ones. Pictures of many rows are thinned by
-/// quantiles, or are of groups of rows: no row is chosen by what it does.
+/// quantiles, or are of groups of rows: no row is chosen by what it does. In all of it a row of weight w is w rows.
 namespace lrvb {
 
 /// Where the parameters of replicated data come from.

@@ -169,7 +169,7 @@ std::string DeclaredRecord::title(const DataRecord& data) const {
 
 // Nothing is known of a hyperparameter but its value: one that is positive can be moved by parts of itself, any other
 // by one.
-std::vector<PriorNumber> DeclaredRecord::prior() const {
+std::vector<PriorNumber> DeclaredRecord::prior(const DataRecord&) const {
     std::vector<PriorNumber> result;
     for (std::size_t h = 0; h < hyperparameters.size(); ++h) {
         const double value = values[static_cast<Index>(h)];
@@ -201,7 +201,7 @@ void DeclaredRecord::predict(const FitFile&, const Dataset&, const PredictOption
         "a model declared in C++ has no predictions of its own: declare what is to be predicted as a variable");
 }
 
-std::unique_ptr<FittedModel> DeclaredRecord::restore(FitFile, const Dataset&, int) const {
+std::unique_ptr<FittedModel> DeclaredRecord::with_data(FitFile, const Dataset&, int) const {
     throw std::runtime_error(
         "the model of this fit was declared in C++, and its data are there: restore it in the program that declared "
         "it");

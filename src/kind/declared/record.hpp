@@ -24,12 +24,14 @@ class DeclaredRecord final : public ModelRecord {
     std::string title(const DataRecord& data) const override;
     std::string description() const override { return "A model declared in C++"; }
     std::string prior_name() const override { return "explicit"; }
-    std::vector<PriorNumber> prior() const override;
+    std::vector<PriorNumber> prior(const DataRecord& data) const override;
     std::vector<VariableMeaning> meanings(const FitFile& fit) const override;
     SparseMatrix statistics(const FitFile& fit) const override;
     void predict(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
                  TableSink& sink) const override;
-    std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const override;
+
+  protected:
+    std::unique_ptr<FittedModel> with_data(FitFile fit, const Dataset& data, int threads) const override;
 };
 
 /// What is reported of a layout's variables: where their statistics stand among the stacked ones, and what the

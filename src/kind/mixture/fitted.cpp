@@ -132,7 +132,9 @@ Functionals FittedMixture::statistics() const {
 
 Posterior FittedMixture::refit(const RefitChange& change) const {
     MixtureSpecification specification = specification_;
-    if (change.prior) set_prior_number(*specification.prior, change.prior->first, change.prior->second);
+    if (change.prior) {
+        set_prior_number(*specification.prior, record().positions(file()), change.prior->first, change.prior->second);
+    }
     std::shared_ptr<RowSource> source = source_;
     if (change.without_row) source = std::make_shared<WithoutRow>(source_, *change.without_row);
     MixtureFit fit;
@@ -270,7 +272,7 @@ void FittedMixture::add_overlap(std::vector<std::string>& warnings) const {
     }
 }
 
-std::unique_ptr<FittedModel> MixtureRecord::restore(FitFile fit, const Dataset& data, int threads) const {
+std::unique_ptr<FittedModel> MixtureRecord::with_data(FitFile fit, const Dataset& data, int threads) const {
     DataRows rows = data.rows({fit.data.columns, fit.data.weights.value_or(""), fit.data.dropped > 0, true});
     require_fitted_data(fit, rows.record.name, rows.record.checksum, rows.record.rows);
     return std::make_unique<FittedMixture>(std::move(fit), std::move(rows), threads);

@@ -2,6 +2,7 @@
 
 #include "kind/mixture/fitted.hpp"
 #include "kind/mixture/fixed_values.hpp"
+#include "kind/notes.hpp"
 
 #include <fmt/format.h>
 
@@ -169,6 +170,7 @@ std::unique_ptr<FittedModel> MixtureKind::fit(const FitRequest& request) const {
     file.data.total_weight = fit.model->total_weight();
     file.options = {options.seed, options.restarts, options.tolerance, options.max_iterations};
     file.outcome = record_outcome(fit.optimum, fit.passes);
+    file.notes = index_notes(data.leaves_out_row_names, data.counting, settings.list("columns"));
     file.warnings = warnings_of(fit);
     file.parameters = record_parameters(fit.model->layout(), fit.optimum.state);
     return std::make_unique<FittedMixture>(std::move(file), std::move(data), fit, request.threads);

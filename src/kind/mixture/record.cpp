@@ -4,6 +4,9 @@
 #include "base/validate.hpp"
 #include "linalg/semidefinite.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -19,46 +22,47 @@ struct Place {
     std::vector<double*> kept;
 };
 
-std::string name_of(const std::string& base, Index columns, std::initializer_list<Index> indices) {
-    return columns == 1 ? base : indexed(base, indices);
-}
-
 /// In the order of the model's hyperparameters (MixtureModel's declare_hyperparameters).
-std::vector<Place> places(MixturePrior& prior, bool has_weights) {
+std::vector<Place> places(MixturePrior& prior, const MixtureStatistics& positions) {
     const Index columns = prior.mean.size();
     std::vector<Place> result;
-    const auto add = [&](const std::string& name, const std::string& group, PriorNumber::Role role, double unit,
+    const auto add = [&](const std::string& group, std::initializer_list<Index> of, PriorNumber::Role role, double unit,
                          std::vector<double*> kept) {
         Place& place = result.emplace_back();
-        place.number = PriorNumber(name, group, *kept.front(), role, unit);
+        place.number = PriorNumber(group, group, *kept.front(), role, unit);
         place.kept = std::move(kept);
+        if (columns == 1 || of.size() == 0) return;
+        std::vector<std::string> labels;
+        for (const Index p : of) labels.push_back(positions.label(p));
+        place.number.name = indexed(group, of);
+        place.number.shown = fmt::format("{}[{}]", group, fmt::join(labels, ","));
     };
-    const auto positive = [&](const std::string& name, const std::string& group, double& value, double least = 0.0) {
-        add(name, group, PriorNumber::Role::positive, value - least, {&value});
+    const auto positive = [&](const std::string& group, std::initializer_list<Index> of, double& value,
+                              double least = 0.0) {
+        add(group, of, PriorNumber::Role::positive, value - least, {&value});
     };
     const auto matrix = [&](const std::string& group, Matrix& entries) {
         for (Index p = 0; p < columns; ++p) {
-            positive(indexed(group, {p, p}), group, entries(p, p));
+            positive(group, {p, p}, entries(p, p));
             for (Index q = p + 1; q < columns; ++q) {
-                add(indexed(group, {p, q}), group, PriorNumber::Role::off_diagonal,
-                    std::sqrt(entries(p, p) * entries(q, q)), {&entries(p, q), &entries(q, p)});
+                add(group, {p, q}, PriorNumber::Role::off_diagonal, std::sqrt(entries(p, p) * entries(q, q)),
+                    {&entries(p, q), &entries(q, p)});
             }
         }
     };
-    if (has_weights) positive("alpha", "alpha", prior.alpha);
+    if (positions.has_weights()) positive("alpha", {}, prior.alpha);
     for (Index p = 0; p < columns; ++p) {
-        add(name_of("mean", columns, {p}), "mean", PriorNumber::Role::location, std::sqrt(prior.variance(p, p)),
-            {&prior.mean[p]});
+        add("mean", {p}, PriorNumber::Role::location, std::sqrt(prior.variance(p, p)), {&prior.mean[p]});
     }
     if (prior.inverse_scale.size() > 0) {
         matrix("variance", prior.variance);
-        positive("dof", "dof", prior.dof, static_cast<double>(columns) - 1.0);
+        positive("dof", {}, prior.dof, static_cast<double>(columns) - 1.0);
         matrix("inverse_scale", prior.inverse_scale);
         return result;
     }
-    for (Index p = 0; p < columns; ++p) positive(name_of("variance", columns, {p}), "variance", prior.variance(p, p));
-    positive("shape", "shape", prior.shape);
-    for (Index p = 0; p < columns; ++p) positive(name_of("rate", columns, {p}), "rate", prior.rate[p]);
+    for (Index p = 0; p < columns; ++p) positive("variance", {p}, prior.variance(p, p));
+    positive("shape", {}, prior.shape);
+    for (Index p = 0; p < columns; ++p) positive("rate", {p}, prior.rate[p]);
     return result;
 }
 
@@ -121,9 +125,9 @@ std::string components_text(Index components) {
 
 }  // namespace
 
-void set_prior_number(MixturePrior& prior, const std::string& name, double value) {
-    for (Place& place : places(prior, true)) {
-        if (place.number.name != name) continue;
+void set_prior_number(MixturePrior& prior, const MixtureStatistics& positions, const std::string& name, double value) {
+    for (Place& place : places(prior, positions)) {
+        if (place.number.name != name && place.number.shown_name() != name) continue;
         for (double* kept : place.kept) *kept = value;
         return;
     }
@@ -192,10 +196,10 @@ std::string MixtureRecord::description() const {
     return components == 1 ? "A single normal" : fmt::format("A mixture of {} normals", components);
 }
 
-std::vector<PriorNumber> MixtureRecord::prior() const {
+std::vector<PriorNumber> MixtureRecord::prior(const DataRecord& data) const {
     MixturePrior copy = numbers;
     std::vector<PriorNumber> result;
-    for (const Place& place : places(copy, components > 1)) result.push_back(place.number);
+    for (const Place& place : places(copy, positions(data))) result.push_back(place.number);
     return result;
 }
 

@@ -30,7 +30,8 @@ class MixtureRecord final : public ModelRecord {
     Index columns() const { return centre.size(); }
     bool is_full() const { return covariance == MixtureCovariance::full && columns() > 1; }
     MixtureShape shape() const { return {components, covariance, centre, scale}; }
-    MixtureStatistics positions(const FitFile& fit) const { return MixtureStatistics(shape(), fit.data.columns); }
+    MixtureStatistics positions(const FitFile& fit) const { return positions(fit.data); }
+    MixtureStatistics positions(const DataRecord& data) const { return MixtureStatistics(shape(), data.columns); }
     /// Of the model that was fitted, on its data.
     MixtureSpecification specification(bool weighted, int threads) const;
 
@@ -40,7 +41,7 @@ class MixtureRecord final : public ModelRecord {
     std::string title(const DataRecord& data) const override;
     std::string description() const override;
     std::string prior_name() const override { return prior_origin; }
-    std::vector<PriorNumber> prior() const override;
+    std::vector<PriorNumber> prior(const DataRecord& data) const override;
     std::vector<VariableMeaning> meanings(const FitFile& fit) const override;
     void require_parameters(const Fields& file) const override;
     void require_agreement(const FitFile& fit, const Fields& file) const override;
@@ -51,10 +52,13 @@ class MixtureRecord final : public ModelRecord {
     void predict(const State& state, RowSource& rows, bool one_by_one, const std::function<Index(Index)>& number,
                  TableSink& sink) const;
     std::string prediction_note() const override;
-    std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const override;
+
+  protected:
+    std::unique_ptr<FittedModel> with_data(FitFile fit, const Dataset& data, int threads) const override;
 };
 
-/// Sets a number of a prior by the name that the model gives it: "alpha", "variance[1,2]".
-void set_prior_number(MixturePrior& prior, const std::string& name, double value);
+/// Sets a number of a prior by the name that the model gives it, "alpha" or "variance[1,2]", or that people are told,
+/// "variance[eruptions,waiting]".
+void set_prior_number(MixturePrior& prior, const MixtureStatistics& positions, const std::string& name, double value);
 
 }  // namespace lrvb::detail

@@ -6,10 +6,7 @@
 
 #include <lrvb/family/symmetric.hpp>
 
-#include <fmt/format.h>
-
 #include <cmath>
-#include <stdexcept>
 
 namespace lrvb::detail {
 
@@ -33,10 +30,7 @@ class Repeated {
 
     void add(const double* row, Index number) {
         double times = format_.weighted ? row[format_.columns] : 1.0;
-        if (times != std::floor(times)) {
-            throw std::invalid_argument(fmt::format(
-                "row {} has the weight {}, and only rows of whole weights can be drawn again", number + 1, times));
-        }
+        if (times != std::floor(times)) throw FractionalWeight(number, times);
         for (; times > 0.0; times -= 1.0) {
             for (Index p = 0; p < format_.columns; ++p) replicates_.observed(count_, p) = row[p];
             if (++count_ == most_) flush();

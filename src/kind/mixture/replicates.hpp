@@ -26,8 +26,8 @@ class DrawnMixture {
     bool full_ = false;
 };
 
-/// Every row of the source again from each of the mixtures, in order. Throws std::invalid_argument for a weight that is
-/// no whole number.
+/// Every row of the source again from each of the mixtures, in order. Throws FractionalWeight for a weight that is no
+/// whole number.
 void replicate_mixture_rows(RowSource& source, Index rows, const RowFormat& format,
                             const std::vector<DrawnMixture>& mixtures, std::uint64_t seed, int threads,
                             const ReplicateVisitor& visit);

@@ -52,8 +52,12 @@ void MixtureStatistics::name_columns(VariableMeaning& meaning, std::initializer_
     if (!labels_.empty()) meaning.index_names = meaning.indices;
     for (const Index p : columns) {
         meaning.indices.push_back(number(p));
-        if (!labels_.empty()) meaning.index_names.push_back(labels_[static_cast<std::size_t>(p)]);
+        if (!labels_.empty()) meaning.index_names.push_back(label(p));
     }
+}
+
+std::string MixtureStatistics::label(Index p) const {
+    return labels_.empty() ? number(p) : labels_[static_cast<std::size_t>(p)];
 }
 
 std::vector<std::string> MixtureStatistics::names() const {

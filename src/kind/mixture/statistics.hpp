@@ -38,6 +38,9 @@ class MixtureStatistics {
     /// Each one's place among the stacked statistics of the layout.
     std::vector<Index> stacked(const Layout& layout) const;
 
+    /// What names say of a column: its name, or its number.
+    std::string label(Index p) const;
+
     /// Their names: every statistic is a variable too.
     std::vector<std::string> names() const;
 

@@ -15,24 +15,17 @@ constexpr double kMostTermCells = 46'000;  // of all terms together
 constexpr Index kMostTermBins = 48;
 constexpr Index kFewestTermBins = 12;
 
-// Bins of the numbers x, or of so many levels, by the numbers y.
-Document binned(const Vector& x, const Vector& y, Index levels, Index bins) {
+// Bins of the numbers x, or of so many levels, by the numbers y, each row as often as it counts.
+Document binned(const RegressionDesign& design, const Vector& x, const Vector& y, Index levels, Index bins) {
     const Axis across = levels > 0 ? Axis{-0.5, 1.0, levels} : axis(x.minCoeff(), x.maxCoeff(), bins);
     const Axis up = axis(y.minCoeff(), y.maxCoeff(), bins);
     PairBins pair(0, across, 1, up);
-    for (Index n = 0; n < x.size(); ++n) pair.add(x[n], y[n], 1.0);
-    Document cells = Document::list();
-    for (Index i = 0; i < across.bins; ++i) {
-        for (Index j = 0; j < up.bins; ++j) {
-            const double count = pair.counts()(i, j);
-            if (count > 0.0) cells.push_back(Document::list({i, j, static_cast<std::int64_t>(count)}));
-        }
-    }
+    for (Index n = 0; n < x.size(); ++n) pair.add(x[n], y[n], design.weight(n));
     return Document{{"x_start", across.start},
                     {"x_step", across.step},
                     {"y_start", up.start},
                     {"y_step", up.step},
-                    {"cells", std::move(cells)}};
+                    {"cells", cells_of(pair)}};
 }
 
 // Which level of a factor each row has, from its dummies: none is set in the reference.
@@ -69,10 +62,12 @@ Document binned_rows(const RegressionDesign& design, const RegressionPosterior& 
         const Matrix own = design.columns.middleCols(first, width);
         const double centre = beta.segment(first, width).dot(coefficients.centre.segment(first, width));
         const Vector partial = ((residual + own * beta.segment(first, width)).array() + (origin - centre)).matrix();
-        list.push_back(binned(term.is_factor() ? level_numbers(own) : Vector(own.col(0)), partial, levels, bins));
+        list.push_back(
+            binned(design, term.is_factor() ? level_numbers(own) : Vector(own.col(0)), partial, levels, bins));
         first += width;
     }
-    return Document{{"binned", Document{{"terms", std::move(list)}, {"fitted", binned(fitted, design.y, 0, bins)}}}};
+    return Document{
+        {"binned", Document{{"terms", std::move(list)}, {"fitted", binned(design, fitted, design.y, 0, bins)}}}};
 }
 
 }  // namespace lrvb::detail

@@ -2,9 +2,11 @@
 
 #include "base/messages.hpp"
 #include "data/csv_record.hpp"
+#include "data/kept_rows.hpp"
+#include "data/row_numbers.hpp"
+#include "kind/notes.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <set>
 #include <stdexcept>
@@ -45,13 +47,32 @@ struct TextContent {
     bool is_mostly_numbers(Index rows) const { return 2 * numbers > rows; }
 };
 
-/// An option as it is typed: quoted where a shell would take it for something else.
-std::string typed(const std::string& option, const std::string& value) {
-    const bool is_plain = !value.empty() && std::all_of(value.begin(), value.end(), [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-               std::string_view("_.,/:+-=").find(c) != std::string_view::npos;
-    });
-    return fmt::format("{}{}{}", option, value.starts_with('-') ? "=" : " ", is_plain ? value : shown(value));
+/// Numbers but for their commas: 0,25 or 1,100.
+bool is_number_with_commas(std::string text) {
+    if (std::erase(text, ',') == 0) return false;
+    double number = 0.0;
+    return parse_number(text, number) == NumberKind::number;
+}
+
+/// Refuses numbers with decimal commas, which would be as many groups.
+void require_points(const DataFrame& frame, const FrameColumn& column, Index numbers, bool can_be_factor) {
+    std::vector<bool> has_commas;
+    for (const std::string& level : column.levels) has_commas.push_back(is_number_with_commas(level));
+    Index count = 0;
+    Index first = 0;
+    for (Index n = frame.rows - 1; n >= 0; --n) {
+        if (!has_commas[column.codes[static_cast<std::size_t>(n)]]) continue;
+        ++count;
+        first = n;
+    }
+    if (count == 0 || 2 * (count + numbers) <= frame.rows) return;
+    const std::string& text = column.levels[column.codes[static_cast<std::size_t>(first)]];
+    refuse_table(frame, fmt::format("row {}, column {}: {} is not a number because of its comma, as {} of the column's "
+                                    "{} values are not: write decimal points, and no commas between thousands{}",
+                                    frame.file_row(first), shown(column.name), shown(text), count, frame.rows,
+                                    can_be_factor ? fmt::format("; {} takes the column as groups",
+                                                                typed("--factor", listed_name(column.name)))
+                                                  : ""));
 }
 
 std::string missing_remedy(const TextContent& content) {
@@ -80,8 +101,9 @@ void require_clear_text(const DataFrame& frame, const FrameColumn& column, bool 
         refuse_table(frame, fmt::format("column {} holds {}, another in every row, too many for groups: {} takes it as "
                                         "a number, or leave it out",
                                         shown(column.name), column.quoted ? "numbers in quotes" : "numbers as text",
-                                        typed("--numeric", column.name)));
+                                        typed("--numeric", listed_name(column.name))));
     }
+    require_points(frame, column, content.numbers, !told_numbers && !is_response);
     if (!content.is_mostly_numbers(frame.rows)) {
         if (!told_numbers || is_response) return;
         refuse_table(frame, fmt::format("{}, so that --numeric cannot take the column: correct it, or leave the column "
@@ -89,12 +111,12 @@ void require_clear_text(const DataFrame& frame, const FrameColumn& column, bool 
                                         first_text(frame, column, content)));
     }
     const bool can_be_factor = !told_numbers;
-    refuse_table(
-        frame,
-        fmt::format(
-            "{}, but {} of the column's {} values are: correct it; {}{}", first_text(frame, column, content),
-            content.numbers, frame.rows, missing_remedy(content),
-            can_be_factor ? fmt::format(", and {} takes the column as groups", typed("--factor", column.name)) : ""));
+    refuse_table(frame,
+                 fmt::format("{}, but {} of the column's {} values are: correct it; {}{}",
+                             first_text(frame, column, content), content.numbers, frame.rows, missing_remedy(content),
+                             can_be_factor ? fmt::format(", and {} takes the column as groups",
+                                                         typed("--factor", listed_name(column.name)))
+                                           : ""));
 }
 
 std::string group_note(const FrameColumn& column, const RegressionTerm& term) {
@@ -106,7 +128,7 @@ std::string group_note(const FrameColumn& column, const RegressionTerm& term) {
         fmt::format("{}: groups {} (baseline {})", printable(column.name), enumerated(levels), levels.front());
     if (content.others.empty()) {
         return fmt::format("{}{}; {} takes it as a number", groups, column.quoted ? ", as its numbers are quoted" : "",
-                           typed("--numeric", column.name));
+                           typed("--numeric", listed_name(column.name)));
     }
     const auto rows = static_cast<Index>(column.codes.size());
     return fmt::format("{}, as {} of its {} values are not numbers{}", groups, rows - content.numbers, rows,
@@ -143,7 +165,7 @@ std::string number_note(const FrameColumn& column) {
         values.size() == 2 ? fmt::format("{} or {}", *values.begin(), *values.rbegin())
                            : fmt::format("{} to {}, {} values", *values.begin(), *values.rbegin(), values.size());
     return fmt::format("{}: a number, {}; {} takes it as groups", printable(column.name), range,
-                       typed("--factor", column.name));
+                       typed("--factor", listed_name(column.name)));
 }
 
 }  // namespace
@@ -152,8 +174,8 @@ Vector taken_weights(DataFrame& frame, Index place) {
     const FrameColumn column = std::move(frame.columns[static_cast<std::size_t>(place)]);
     frame.columns.erase(frame.columns.begin() + place);
     if (column.told == FrameColumn::Told::text) {
-        throw UsageError(
-            fmt::format("{}: weights must be numbers: leave it out there", typed("--factor", column.name)));
+        throw UsageError(fmt::format("{}: weights must be numbers: leave it out there",
+                                     typed("--factor", listed_name(column.name))));
     }
     if (column.is_text()) {
         refuse_table(frame, fmt::format("{}, but --weights must be: correct it, or write NA if it is missing",
@@ -167,17 +189,42 @@ Vector taken_weights(DataFrame& frame, Index place) {
     return column.numbers;
 }
 
+Index leave_out_weightless(DataFrame& frame, Vector& weights) {
+    std::vector<Index> kept;
+    for (Index n = 0; n < weights.size(); ++n) {
+        if (weights[n] > 0.0) kept.push_back(n);
+    }
+    const Index left_out = weights.size() - static_cast<Index>(kept.size());
+    if (kept.empty() || left_out == 0) return 0;
+    keep_rows(frame, kept);
+    weights = Vector(weights(kept));
+    return left_out;
+}
+
 void require_clear_columns(const DataFrame& frame, Index response) {
     for (std::size_t j = 0; j < frame.columns.size(); ++j) {
         const FrameColumn& column = frame.columns[j];
         const bool is_response = static_cast<Index>(j) == response;
         if (column.told == FrameColumn::Told::text) {
             if (!is_response) continue;
-            throw UsageError(
-                fmt::format("{}: the response must be numbers: leave it out there", typed("--factor", column.name)));
+            throw UsageError(fmt::format("{}: the response must be numbers: leave it out there",
+                                         typed("--factor", listed_name(column.name))));
         }
         if (column.is_text()) require_clear_text(frame, column, is_response);
     }
+}
+
+std::vector<std::string> counting_columns(const DataFrame& frame, const RegressionDesign& design) {
+    std::vector<std::string> names;
+    for (const FrameColumn& column : frame.columns) {
+        if (column.is_text() || column.name == design.response) continue;
+        RowNumbers numbers(1);
+        for (Index n = 0; n < frame.rows && numbers.any_counts(); ++n) {
+            numbers.add(&column.numbers[n], frame.file_row(n));
+        }
+        if (numbers.counts(0)) names.push_back(column.name);
+    }
+    return names;
 }
 
 std::vector<std::string> column_notes(const DataFrame& frame, const RegressionDesign& design) {
@@ -228,7 +275,10 @@ std::vector<Baseline> baselines_of(const Settings& settings, const DataFrame& fr
     }
     for (const std::string& entry : settings.list("baseline")) {
         if (entry.find('=') == std::string::npos) {
-            throw UsageError(fmt::format("--baseline {}: give a column and one of its levels, such as cyl=6", entry));
+            const bool was_split = settings.text("baseline").find(',') != std::string::npos;
+            throw UsageError(
+                fmt::format("--baseline {}: give a column and one of its levels, such as cyl=6{}", printable(entry),
+                            was_split ? "; a level with a comma stands in quotes, as in 'size=\"6,5\"'" : ""));
         }
         const FrameColumn* found = nullptr;
         for (const FrameColumn& column : frame.columns) {
@@ -241,8 +291,13 @@ std::vector<Baseline> baselines_of(const Settings& settings, const DataFrame& fr
                                                             : "those with groups are " + enumerated(factors)));
         }
         if (!found->is_text()) {
-            refuse_table(frame, fmt::format("--baseline {}: column {} is a number: {} takes it as groups",
-                                            printable(entry), shown(found->name), typed("--factor", found->name)));
+            refuse_table(frame,
+                         fmt::format("--baseline {}: column {} is a number: {} takes it as groups", printable(entry),
+                                     shown(found->name), typed("--factor", listed_name(found->name))));
+        }
+        const auto is_same = [&](const Baseline& baseline) { return baseline.column == found->name; };
+        if (std::any_of(baselines.begin(), baselines.end(), is_same)) {
+            throw UsageError(fmt::format("--baseline: column {} has two baselines: give one", shown(found->name)));
         }
         baselines.push_back({found->name, entry.substr(found->name.size() + 1)});
     }

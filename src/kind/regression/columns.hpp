@@ -11,6 +11,8 @@
 /// Of a column that nobody decided about (--factor, --numeric):
 ///
 ///     text, more than half of whose values are numbers   is refused: one "?" would make groups of all the numbers
+///     text, more than half of whose values are numbers
+///     but for their commas, as 0,25                      is refused
 ///     text, some of whose values are numbers             is a factor, and said
 ///     numbers in quotes (FrameColumn::quoted)            are a factor, and said
 ///     whole numbers, at most 1000 different ones, that
@@ -22,11 +24,18 @@ namespace lrvb::detail {
 /// is no weight.
 Vector taken_weights(DataFrame& frame, Index place);
 
+/// Rows of weight zero are as if they were not there: neither are levels that they alone have. Where no row has weight
+/// nothing is left out, and the model says so. Returns how many were.
+Index leave_out_weightless(DataFrame& frame, Vector& weights);
+
 /// Refuses, with row and remedy, what is neither clearly numbers nor clearly text.
 void require_clear_columns(const DataFrame& frame, Index response);
 
 /// A sentence for each column of the design that could have been taken otherwise; the frame's columns are its terms.
 std::vector<std::string> column_notes(const DataFrame& frame, const RegressionDesign& design);
+
+/// Those of its columns that number the rows, as an index does.
+std::vector<std::string> counting_columns(const DataFrame& frame, const RegressionDesign& design);
 
 /// Where the response does not look like a normal one: two values, or small counts.
 std::vector<std::string> response_warnings(const RegressionDesign& design);

@@ -4,6 +4,7 @@
 #include <lrvb/kind/regression/design.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <unordered_set>
 #include <utility>
@@ -20,14 +21,13 @@ constexpr std::size_t most_levels = 1000;
 }
 
 /// Text that is the same in every row: all such columns at once.
-void require_levels(const DataFrame& frame, Index response) {
+void require_levels(const DataFrame& frame, const std::vector<RegressionTerm>& terms) {
     std::vector<std::string> names;
     std::string text;
-    for (Index j = 0; j < static_cast<Index>(frame.columns.size()); ++j) {
-        const FrameColumn& column = frame.columns[static_cast<std::size_t>(j)];
-        if (j == response || column.levels.size() != 1) continue;
-        names.push_back(shown(column.name));
-        text = shown(column.levels.front());
+    for (const RegressionTerm& term : terms) {
+        if (term.levels.size() != 1) continue;
+        names.push_back(shown(term.column));
+        text = shown(term.levels.front());
     }
     if (names.empty()) return;
     if (names.size() > 1) {
@@ -38,36 +38,67 @@ void require_levels(const DataFrame& frame, Index response) {
                               names.front(), text));
 }
 
-void require_factor(const DataFrame& frame, const FrameColumn& column) {
-    const std::size_t count = column.levels.size();
+void require_factor(const DataFrame& frame, const RegressionTerm& term) {
+    const std::size_t count = term.levels.size();
     const bool is_identifier = static_cast<Index>(count) == frame.rows;
     if (!is_identifier && count <= most_levels) return;
     refuse(frame, fmt::format("column {} is text with {}, too many for a factor: leave it out, or correct it if it "
                               "should hold numbers",
-                              shown(column.name),
+                              shown(term.column),
                               is_identifier ? "another value in every row" : fmt::format("{} levels", count)));
 }
 
-std::string listed_levels(const std::vector<std::string>& levels) {
-    std::vector<std::string> texts;
-    texts.reserve(levels.size());
-    for (const std::string& level : levels) texts.push_back(shown(level));
-    return detail::enumerated(texts);
-}
-
 /// As numbers where all of them are: 4 before 10.
-std::vector<std::string> sorted_levels(const FrameColumn& column) {
+std::vector<std::string> in_order(std::vector<std::string> levels) {
     std::vector<std::pair<double, std::string>> numbered;
-    for (const std::string& level : column.levels) {
+    for (const std::string& level : levels) {
         double number = 0.0;
-        if (detail::parse_number(level, number) != detail::NumberKind::number) return column.levels;
+        if (detail::parse_number(level, number) != detail::NumberKind::number) {
+            std::sort(levels.begin(), levels.end());
+            return levels;
+        }
         numbered.emplace_back(number, level);
     }
     std::sort(numbered.begin(), numbered.end());
-    std::vector<std::string> levels;
-    levels.reserve(numbered.size());
-    for (auto& [number, level] : numbered) levels.push_back(std::move(level));
+    for (std::size_t i = 0; i < levels.size(); ++i) levels[i] = std::move(numbered[i].second);
     return levels;
+}
+
+/// The levels of numbers that were asked to be groups: those of the same value are one, as it is first written. Text
+/// is what it is, and so are numbers in quotes.
+std::vector<std::string> levels_of(const FrameColumn& column) {
+    if (column.told != FrameColumn::Told::text || column.quoted) return column.levels;
+    std::vector<std::string> forms;
+    for (const std::string& level : column.levels) {
+        const std::optional<std::string> form = detail::decimal_form(level);
+        if (!form) return column.levels;
+        forms.push_back(*form);
+    }
+    std::vector<std::string> levels;
+    std::unordered_set<std::string> seen;
+    std::vector<bool> is_seen(forms.size(), false);
+    for (const std::uint32_t code : column.codes) {
+        if (is_seen[code]) continue;
+        is_seen[code] = true;
+        if (seen.insert(forms[code]).second) levels.push_back(column.levels[code]);
+    }
+    return levels;
+}
+
+/// Which of the levels a text is: the one that is written so or, of levels that are all numbers, the only one of its
+/// value.
+std::optional<std::size_t> place_of(const std::vector<std::string>& levels, const std::string& text) {
+    const auto same = std::find(levels.begin(), levels.end(), text);
+    if (same != levels.end()) return static_cast<std::size_t>(same - levels.begin());
+    const std::optional<std::string> wanted = detail::decimal_form(text);
+    if (!wanted) return std::nullopt;
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        const std::optional<std::string> form = detail::decimal_form(levels[i]);
+        if (!form || (form == wanted && found)) return std::nullopt;
+        if (form == wanted) found = i;
+    }
+    return found;
 }
 
 void put_baselines_first(const DataFrame& frame, const std::vector<Baseline>& baselines,
@@ -81,11 +112,12 @@ void put_baselines_first(const DataFrame& frame, const std::vector<Baseline>& ba
                                       "baseline out",
                                       shown(baseline.column)));
         }
-        const auto level = std::find(term->levels.begin(), term->levels.end(), baseline.level);
-        if (level == term->levels.end()) {
+        const std::optional<std::size_t> place = place_of(term->levels, baseline.level);
+        if (!place) {
             refuse(frame, fmt::format("column {} has no level {} that could be its baseline: its levels are {}",
-                                      shown(baseline.column), shown(baseline.level), listed_levels(term->levels)));
+                                      shown(baseline.column), shown(baseline.level), shown(term->levels)));
         }
+        const auto level = term->levels.begin() + static_cast<std::ptrdiff_t>(*place);
         std::rotate(term->levels.begin(), level, level + 1);
     }
 }
@@ -103,16 +135,16 @@ const FrameColumn& column_of(const DataFrame& frame, const RegressionTerm& term)
 std::vector<std::size_t> matched_levels(const DataFrame& frame, const FrameColumn& column, const RegressionTerm& term) {
     std::vector<std::size_t> matches;
     for (const std::string& level : column.levels) {
-        const auto match = std::find(term.levels.begin(), term.levels.end(), level);
-        if (match == term.levels.end()) {
+        const std::optional<std::size_t> match = place_of(term.levels, level);
+        if (!match) {
             const auto code = static_cast<std::uint32_t>(matches.size());
             const auto row = std::find(column.codes.begin(), column.codes.end(), code) - column.codes.begin();
             refuse(frame,
                    fmt::format("row {}, column {}: the level {} did not occur in the data of the fit, which "
                                "had {}: correct it, leave the row out, or fit again with rows that have it",
-                               frame.file_row(row), shown(column.name), shown(level), listed_levels(term.levels)));
+                               frame.file_row(row), shown(column.name), shown(level), shown(in_order(term.levels))));
         }
-        matches.push_back(static_cast<std::size_t>(match - term.levels.begin()));
+        matches.push_back(*match);
     }
     return matches;
 }
@@ -175,7 +207,6 @@ RegressionDesign regression_design(const DataFrame& frame, Index response, bool 
                                   "another response",
                                   shown(y.name), shown(y.levels.back())));
     }
-    require_levels(frame, response);
     RegressionDesign design;
     design.source = frame.name;
     design.response = y.name;
@@ -184,8 +215,11 @@ RegressionDesign regression_design(const DataFrame& frame, Index response, bool 
     for (Index j = 0; j < count; ++j) {
         if (j == response) continue;
         const FrameColumn& column = frame.columns[static_cast<std::size_t>(j)];
-        if (column.is_text()) require_factor(frame, column);
-        design.terms.push_back({column.name, sorted_levels(column)});
+        design.terms.push_back({column.name, in_order(levels_of(column))});
+    }
+    require_levels(frame, design.terms);
+    for (const RegressionTerm& term : design.terms) {
+        if (term.is_factor()) require_factor(frame, term);
     }
     put_baselines_first(frame, baselines, design.terms);
     design.names = design_names(design.terms);

@@ -115,10 +115,10 @@ class TermDrawing {
         }
     }
 
-    static void add_cells(DrawingPanel& panel, const Axis& across, const Vector& x, const Vector& y) {
+    void add_cells(DrawingPanel& panel, const Axis& across, const Vector& x, const Vector& y) const {
         const Axis up = axis(y.minCoeff(), y.maxCoeff(), kResidualBins);
         PairBins bins(0, across, 1, up);
-        for (Index n = 0; n < y.size(); ++n) bins.add(x[n], y[n], 1.0);
+        for (Index n = 0; n < y.size(); ++n) bins.add(x[n], y[n], design_.weight(n));
         const double most = bins.counts().maxCoeff();
         for (Index i = 0; i < across.bins; ++i) {
             for (Index j = 0; j < up.bins; ++j) {

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+
 namespace lrvb::detail {
 
 namespace {
@@ -133,20 +135,12 @@ Vector FittedRegression::hat_values() const {
 std::optional<FittedResponse> FittedRegression::fitted_response() const {
     const RegressionPrediction prediction = predict(record_->coefficients, design_->columns);
     const Vector weights = design_->weights.size() > 0 ? design_->weights : Vector::Ones(design_->y.size());
-    std::vector<Index> rows;
-    for (Index n = 0; n < weights.size(); ++n) {
-        if (weights[n] > 0.0) rows.push_back(n);
-    }
-    return FittedResponse{design_->response,
-                          design_->y(rows),
-                          prediction.mean(rows),
-                          prediction.sd(rows),
-                          hat_values()(rows),
-                          weights(rows),
-                          rows};
+    std::vector<Index> rows(static_cast<std::size_t>(weights.size()));
+    std::iota(rows.begin(), rows.end(), Index{0});
+    return FittedResponse{design_->response, design_->y, prediction.mean, prediction.sd, hat_values(), weights, rows};
 }
 
-std::unique_ptr<FittedModel> RegressionRecord::restore(FitFile fit, const Dataset& data, int threads) const {
+std::unique_ptr<FittedModel> RegressionRecord::with_data(FitFile fit, const Dataset& data, int threads) const {
     FrameOptions options = columns_of(terms, fit.data.dropped > 0);
     options.columns.push_back(response);
     if (fit.data.weights) options.columns.push_back(*fit.data.weights);
@@ -155,6 +149,7 @@ std::unique_ptr<FittedModel> RegressionRecord::restore(FitFile fit, const Datase
     DataFrame frame = data.frame(options);
     Vector weights;
     if (fit.data.weights) weights = taken_weights(frame, static_cast<Index>(frame.columns.size()) - 1);
+    leave_out_weightless(frame, weights);
     if (frame.columns.back().is_text()) {
         throw std::runtime_error(
             fmt::format("{}: the response '{}' holds text: give the data that was fitted", frame.name, response));

@@ -1,5 +1,7 @@
 #include "kind/regression/kind.hpp"
 
+#include "base/messages.hpp"
+#include "kind/notes.hpp"
 #include "kind/regression/columns.hpp"
 #include "kind/regression/fitted.hpp"
 
@@ -56,6 +58,17 @@ struct Table {
     Index response = 0;
     std::optional<std::string> weights_name;
     Vector weights;
+    Index weightless = 0;  // rows that have none, and are not there
+
+    std::vector<std::string> notes(const RegressionDesign& design) const {
+        std::vector<std::string> result = column_notes(frame, design);
+        if (weightless > 0) {
+            result.push_back(fmt::format("{}: weights; {} the weight 0, and {} left out", printable(*weights_name),
+                                         weightless == 1 ? "one row has" : fmt::format("{} rows have", weightless),
+                                         weightless == 1 ? "is" : "are"));
+        }
+        return result;
+    }
 };
 
 Table read_table(const FitRequest& request) {
@@ -119,9 +132,10 @@ std::optional<std::vector<OptionInfo>> RegressionKind::options() const {
 
 std::unique_ptr<FittedModel> RegressionKind::fit(const FitRequest& request) const {
     const Settings& settings = request.settings;
-    const Table table = read_table(request);
+    Table table = read_table(request);
     const DataFrame& frame = table.frame;
-    require_clear_columns(frame, table.response);
+    require_clear_columns(frame, table.response);  // with all rows: what stands there was not meant as groups
+    table.weightless = leave_out_weightless(table.frame, table.weights);
     const auto design = std::make_shared<RegressionDesign>(
         regression_design(frame, table.response, !settings.flag("no-intercept"), baselines_of(settings, frame)));
     design->weights = table.weights;
@@ -147,7 +161,8 @@ std::unique_ptr<FittedModel> RegressionKind::fit(const FitRequest& request) cons
     file.data.total_weight = design->total_weight();
     file.data.na = request.data.na();
     file.data.checksum = checksum_of(*design);
-    file.notes = column_notes(frame, *design);
+    file.notes = index_notes(frame.leaves_out_row_names, counting_columns(frame, *design), settings.list("columns"));
+    for (std::string& note : table.notes(*design)) file.notes.push_back(std::move(note));
     file.warnings = response_warnings(*design);
     file.options = {request.options.seed, 1, request.options.tolerance, request.options.max_iterations};
     file.outcome = record_outcome(optimum, 1);

@@ -171,7 +171,7 @@ std::string RegressionRecord::description() const {
     return fmt::format("A linear regression of {}", response);
 }
 
-std::vector<PriorNumber> RegressionRecord::prior() const {
+std::vector<PriorNumber> RegressionRecord::prior(const DataRecord&) const {
     RegressionPrior copy = numbers;
     std::vector<PriorNumber> result;
     for (const Place& place : places(copy, coefficients.intercept, design_names(terms))) {

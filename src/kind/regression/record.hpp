@@ -29,7 +29,7 @@ class RegressionRecord final : public ModelRecord {
     std::string title(const DataRecord& data) const override;
     std::string description() const override;
     std::string prior_name() const override { return prior_origin; }
-    std::vector<PriorNumber> prior() const override;
+    std::vector<PriorNumber> prior(const DataRecord& data) const override;
     std::vector<VariableMeaning> meanings(const FitFile& fit) const override;
     void require_agreement(const FitFile& fit, const Fields& file) const override;
     Document page(const FitFile& fit) const override;
@@ -37,7 +37,9 @@ class RegressionRecord final : public ModelRecord {
                  TableSink& sink) const override;
     bool predicts_intervals() const override { return true; }
     std::shared_ptr<const ModelRecord> corrected(const CorrectionDraws& draws) const override;
-    std::unique_ptr<FittedModel> restore(FitFile fit, const Dataset& data, int threads) const override;
+
+  protected:
+    std::unique_ptr<FittedModel> with_data(FitFile fit, const Dataset& data, int threads) const override;
 };
 
 /// Sets a number of a prior by the name that the model gives it: "shape", "mean[wt]". `slopes` are the names of the

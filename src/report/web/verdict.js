@@ -6,6 +6,7 @@ import {optimaHeadline} from './optima.js';
 /** The top of the page: what was fitted, to what, and in one line whether it can be trusted. What that rests on is folded away. */
 export function heading(contents, kind) {
   const verdict = verdictOf(contents);
+  const notes = contents.notes ?? [];
   const warnings = [
     ...misfitOf(contents),
     ...contents.warnings.filter((warning) => warning !== contents.outcome.message).map(sentence), // which is said already
@@ -30,6 +31,13 @@ export function heading(contents, kind) {
       folded(
         'What this rests on',
         verdict.sentences.map((text) => element('p', {}, text)),
+        notes.length > 0 && [
+          element('p', {}, 'How columns were taken that could have been taken otherwise:'),
+          listOf(
+            notes.map((note) => element('bdi', {}, note)),
+            'notes',
+          ),
+        ],
       ),
     ),
     warnings.length > 0 &&
@@ -45,11 +53,11 @@ export function heading(contents, kind) {
 
 const WARNINGS = 2; // that are not folded away
 
-const listOf = (warnings) =>
+const listOf = (lines, id = null) =>
   element(
     'ul',
-    {},
-    warnings.map((warning) => element('li', {}, warning)),
+    {id},
+    lines.map((line) => element('li', {}, line)),
   );
 
 /** Whether the posterior is right, the verdict says; whether the model is, a line of its own that leads to the section that shows it. */

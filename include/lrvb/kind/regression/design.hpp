@@ -44,6 +44,8 @@ struct RegressionDesign {
     /// How often each row counts, zero or more; none: once.
     Vector weights = {};
 
+    /// How often row n counts.
+    double weight(Index n) const { return weights.size() > 0 ? weights[n] : 1.0; }
     /// The number of rows, where there are none.
     double total_weight() const { return weights.size() > 0 ? weights.sum() : static_cast<double>(y.size()); }
 };
