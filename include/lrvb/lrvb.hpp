@@ -40,6 +40,7 @@
 #include <lrvb/posterior/other_optimum.hpp>
 #include <lrvb/posterior/posterior.hpp>
 #include <lrvb/posterior/variable.hpp>
+#include <lrvb/posterior/quantiles.hpp>
 #include <lrvb/query/compare.hpp>
 #include <lrvb/query/fit_range.hpp>
 #include <lrvb/query/influence.hpp>
