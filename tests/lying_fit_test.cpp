@@ -5,6 +5,7 @@
 #include "data_files.hpp"
 #include "finding.hpp"
 
+#include <lrvb/check/check.hpp>
 #include <lrvb/kind/declared.hpp>
 #include <lrvb/kind/kind.hpp>
 #include <lrvb/lrvb.hpp>
@@ -34,13 +35,13 @@ std::string fitted(const std::string& kind, const std::string& data, const Setti
     return text_of(find_kind(kind)->fit(request)->file());
 }
 
-std::string declared() {
+std::unique_ptr<FittedModel> declared() {
     ModelBuilder builder;
     const auto mu = builder.add("mu", normal(builder.hyperparameter("location", 0.5), 0.04));
     const auto tau = builder.add("tau", gamma(2.0, 1.0));
     builder.observe_column(Vector{{4.1, 5.3, 3.9, 6.0, 5.2, 4.7}}, normal(mu, tau));
     const auto model = std::make_shared<const MultilinearModel>(builder.build());
-    return text_of(fitted_model(model, fit(*model))->file());
+    return fitted_model(model, fit(*model));
 }
 
 Document first_made(const Document::Numbers& numbers, double value) {
@@ -165,7 +166,12 @@ TEST(LyingFit, OfARegressionWithAFactorHarmsNobody) {
 }
 
 TEST(LyingFit, OfADeclaredModelHarmsNobody) {
-    expect_no_lie_harms(declared());
+    expect_no_lie_harms(text_of(declared()->file()));
+}
+
+TEST(LyingFit, OfACorrectedModelHarmsNobody) {
+    const std::unique_ptr<FittedModel> fitted = declared();
+    expect_no_lie_harms(text_of(corrected(fitted->file(), check(*fitted))));
 }
 
 }  // namespace

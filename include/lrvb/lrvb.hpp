@@ -6,6 +6,7 @@
 #include <lrvb/base/errors.hpp>
 #include <lrvb/base/fields.hpp>
 #include <lrvb/check/check.hpp>
+#include <lrvb/check/draws.hpp>
 #include <lrvb/data/csv.hpp>
 #include <lrvb/data/dataset.hpp>
 #include <lrvb/data/frame.hpp>
@@ -39,6 +40,7 @@
 #include <lrvb/posterior/covariance.hpp>
 #include <lrvb/posterior/other_optimum.hpp>
 #include <lrvb/posterior/posterior.hpp>
+#include <lrvb/posterior/quantiles.hpp>
 #include <lrvb/posterior/variable.hpp>
 #include <lrvb/query/compare.hpp>
 #include <lrvb/query/fit_range.hpp>

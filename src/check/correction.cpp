@@ -1,4 +1,5 @@
 #include <lrvb/check/check.hpp>
+#include <lrvb/posterior/quantiles.hpp>
 
 #include <fmt/format.h>
 
@@ -15,7 +16,7 @@ bool is_fixed(const CheckedVariable& variable) {
 }
 
 // All variables become statistics of their own, so that each has the mean and sd of its draws and not those of a first-
-// order expansion; each interval is taken from the draws on its unbounded scale. What is fixed stays so, exactly.
+// order expansion, and the quantiles of its draws. What is fixed stays so, exactly.
 Posterior corrected_posterior(const Posterior& before, const Check& check) {
     if (before.mean_field_covariance->matrix() == nullptr) {
         throw std::invalid_argument("a posterior of so many statistics is not corrected as a whole");
@@ -58,6 +59,12 @@ Posterior corrected_posterior(const Posterior& before, const Check& check) {
         }
         values.row(at) = check.values.row(known->second);
     }
+    // A value that overflowed where there is no density does not count.
+    Index heaviest = 0;
+    check.log_weights.maxCoeff(&heaviest);
+    for (Index i = 0; i < values.cols(); ++i) {
+        if (std::isinf(check.log_weights[i])) values.col(i) = values.col(heaviest);
+    }
     NormalApproximation moments = weighted_moments(values, check.log_weights);
     for (const auto& [name, at] : position) {
         if (!is_fixed(check.variables[static_cast<std::size_t>(row.at(name))])) continue;
@@ -77,6 +84,10 @@ Posterior corrected_posterior(const Posterior& before, const Check& check) {
         const double slope = variance > 0.0 ? std::sqrt(own.covariance(0, 0) / variance) : 1.0;
         variable.unbounded.centre = variance > 0.0 ? own.mean[0] : scale[0];
         variable.unbounded.gradient = {{at, slope}};
+        variable.quantiles = Vector();
+        if (variance > 0.0) {
+            variable.quantiles = draw_quantiles(variable.unbounded.transform, values.row(at), check.log_weights);
+        }
     }
     return after;
 }

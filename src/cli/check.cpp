@@ -1,6 +1,7 @@
 #include "base/messages.hpp"
 #include "cli/check_model.hpp"
 #include "cli/command.hpp"
+#include "cli/draws_file.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 
@@ -55,30 +56,6 @@ std::string table_text(const Check& check, const std::vector<Index>& chosen, con
                        to_string(check.verdict), detail::on_one_line(check.message));
 }
 
-// Importance draws are draws of the proposal: their weights are exp(lp__ − log_g__).
-void save_draws(const Check& check, const std::vector<Index>& chosen, const std::string& path) {
-    const bool importance = check.method == CheckMethod::importance;
-    std::vector<std::string> fields;
-    if (!importance) fields = {".chain", ".iteration", ".draw"};
-    for (const Index at : chosen) fields.push_back(check.variables[static_cast<std::size_t>(at)].name);
-    fields.emplace_back("lp__");
-    if (importance) fields.emplace_back("log_g__");
-    LineFile file(path);
-    file.add(csv_line(fields));
-    const Index length = importance ? check.values.cols() : check.values.cols() / check.chains;
-    for (Index i = 0; i < check.values.cols(); ++i) {
-        fields.clear();
-        if (!importance) {
-            fields = {fmt::format("{}", i / length + 1), fmt::format("{}", i % length + 1), fmt::format("{}", i + 1)};
-        }
-        for (const Index at : chosen) fields.push_back(exact(check.values(at, i)));
-        fields.push_back(std::isfinite(check.log_density[i]) ? exact(check.log_density[i]) : "-Inf");
-        if (importance) fields.push_back(exact(check.log_proposal[i]));
-        file.add(csv_line(fields));
-    }
-    file.commit();
-}
-
 // The fit, and DATA or else the file that it names.
 Settings with_data(const Settings& settings, const FitFile& fit) {
     Settings result = settings;
@@ -103,10 +80,7 @@ int run_check(const Settings& settings) {
     if (settings.flag("correct") == output.empty()) throw UsageError("--correct and -o need each other");
     require_other_file(output, inputs);
     require_other_file(draws_path, inputs, "--save-draws");
-    if (draws_path == "-" && settings.given("format")) {
-        throw UsageError(
-            "--save-draws - prints the draws, and nothing else: leave out --format, or save the draws to a file");
-    }
+    const DrawsFormat format_of_draws = draws_format(settings);
     if (same_file(output, draws_path)) {
         throw UsageError("-o and --save-draws name the same file: choose another for one of them");
     }
@@ -130,7 +104,7 @@ int run_check(const Settings& settings) {
     const std::vector<Index> chosen = fit.posterior.select(settings.list("variables"));
     const Check check = lrvb::check(*restore(fit, data_of(data), options.threads), fit.posterior, options);
     line.clear();
-    if (!draws_path.empty()) save_draws(check, chosen, draws_path);
+    if (!draws_path.empty()) save_draws(check, chosen, draws_path, format_of_draws);
     if (settings.flag("correct")) write_fit(output, corrected(fit, check));
     // A file on standard output is for the next program in the pipe: nothing else belongs there.
     if (draws_path == "-" || output == "-") return kSuccess;
@@ -164,13 +138,16 @@ Command check_command() {
          OptionInfo::choice("--method", {"auto", "importance", "nuts", "mh"},
                             "auto (default): importance sampling, and the no-U-turn sampler where that cannot tell; or "
                             "one of them, or mh for Metropolis-Hastings about the mode"),
-         seconds_option("About how long --method auto or nuts may take (default 30)"), format_option(),
+         seconds_option("About how long --method auto or nuts may take (default 30)"),
+         OptionInfo::choice("--format", {"table", "csv", "json", "npz"},
+                            "table for people (default), csv or json for programs; npz is the format of --save-draws"),
          variables_option(), all_option("variables, not only the 40 that matter most"),
          seed_option("Seed of the draws (default 1)"), threads_option(), memory_option(),
          OptionInfo{"--save-draws",
-                    "Write the draws to this CSV file, with lp__ and the log density log_g__ of the proposal",
+                    "Write equally weighted draws of the exact posterior, and their log density lp__, to this file: "
+                    "CSV, or a NumPy archive where its name ends in .npz",
                     OptionInfo::Type::output},
-         OptionInfo::flag("--correct", "Write a fit file with the checked means and covariances to -o"),
+         OptionInfo::flag("--correct", "Write a fit file with the checked means, quantiles and covariances to -o"),
          output_option("The file of --correct")},
         run_check};
     for (OptionInfo& option : model_check_options()) command.options.push_back(std::move(option));

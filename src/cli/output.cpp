@@ -337,9 +337,13 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
     }
     std::string text = headline(fit) + "\n";
     if (fit.correction) {
-        text += fmt::format(
-            "means and covariances corrected by {} draws from the exact posterior ({}, effective sample size {:.0f})\n",
-            fit.correction->draws, detail::on_one_line(fit.correction->method), fit.correction->ess);
+        // Before 1.5, those of a normal.
+        const bool has_quantiles =
+            std::any_of(fit.posterior.variables.begin(), fit.posterior.variables.end(),
+                        [](const PosteriorVariable& variable) { return variable.quantiles.size() > 0; });
+        text += fmt::format("{} corrected by {} draws from the exact posterior ({}, effective sample size {:.0f})\n",
+                            has_quantiles ? "means, covariances and quantiles" : "means and covariances",
+                            fit.correction->draws, detail::on_one_line(fit.correction->method), fit.correction->ess);
     }
     for (const std::string& note : fit.notes) text += detail::on_one_line(note) + "\n";
     for (const std::string& warning : fit.warnings) {

@@ -1,5 +1,7 @@
 #include "kind/records.hpp"
 
+#include <lrvb/posterior/quantiles.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -289,6 +291,16 @@ Document matrix_or_nothing(const std::shared_ptr<const Covariance>& covariance) 
     return matrix != nullptr ? Document::lower_triangle(*matrix) : Document();
 }
 
+Vector quantile_probabilities() {
+    return Eigen::Map<const Vector>(kQuantileProbabilities.data(), static_cast<Index>(kQuantileProbabilities.size()));
+}
+
+void require_probabilities(const Fields& posterior) {
+    const Vector kept = posterior.vector("probabilities", static_cast<Index>(kQuantileProbabilities.size()));
+    if (kept == quantile_probabilities()) return;
+    posterior.refuse("posterior.probabilities", "are not those that quantiles are kept at");
+}
+
 }  // namespace
 
 Document to_document(const SparseMatrix& lower) {
@@ -335,6 +347,10 @@ Document to_document(const Posterior& posterior) {
         kept["unbounded_sd_mfvb"] = marginals.mean_field_unbounded_sd;
         json["marginals"] = std::move(kept);
     }
+    const auto has_quantiles = [](const PosteriorVariable& variable) { return variable.quantiles.size() > 0; };
+    if (std::any_of(posterior.variables.begin(), posterior.variables.end(), has_quantiles)) {
+        json["probabilities"] = quantile_probabilities();
+    }
     Document variables = Document::list();
     for (const PosteriorVariable& variable : posterior.variables) {
         Document entry;
@@ -351,6 +367,7 @@ Document to_document(const Posterior& posterior) {
             unbounded["gradient"] = gradient_document(variable.unbounded.gradient);
             entry["unbounded"] = std::move(unbounded);
         }
+        if (has_quantiles(variable)) entry["quantiles"] = variable.quantiles;
         variables.push_back(std::move(entry));
     }
     json["variables"] = std::move(variables);
@@ -374,6 +391,7 @@ Posterior posterior_record(const Fields& fields) {
         posterior.sensitivities =
             fields.matrix("sensitivities", size, static_cast<Index>(posterior.hyperparameters.size()));
     }
+    if (fields.has("probabilities")) require_probabilities(fields);  // since 1.5
     fields.each("variables", [&](const Fields& entry) {
         PosteriorVariable variable;
         variable.name = entry.text("name");
@@ -388,6 +406,10 @@ Posterior posterior_record(const Fields& fields) {
             if (known == kTransforms.end()) entry.refuse("a variable's transform", "is none that is known");
             variable.unbounded = {known->first, unbounded.number("centre"),
                                   gradient_record(unbounded.fields("gradient"), size)};
+        }
+        if (entry.has("quantiles")) {  // since 1.5
+            if (!fields.has("probabilities")) fields.refuse("posterior.probabilities", "is missing");
+            variable.quantiles = entry.vector("quantiles", static_cast<Index>(kQuantileProbabilities.size()));
         }
         variable.meaning.group = variable.name;
         posterior.variables.push_back(std::move(variable));

@@ -4,6 +4,7 @@
 #include "linalg/semidefinite.hpp"
 
 #include <lrvb/kind/kind.hpp>
+#include <lrvb/posterior/quantiles.hpp>
 
 #include <fmt/format.h>
 
@@ -126,6 +127,55 @@ void require_centres(const Posterior& posterior, const Fields& fields) {
     }
 }
 
+// Quantiles are those of draws that also have the mean and the sd of the variable: no more than a share p of these is
+// √((1 − p)/p) sds below the mean, whatever they are. As quantiles between and beyond draws are not quite theirs, some
+// is left to that.
+void require_sound_quantiles(const PosteriorVariable& variable, double sd, const Fields& fields) {
+    constexpr double kBeyond = 3.0;
+    const auto refuse = [&](const std::string& reason) {
+        fields.refuse("posterior.variables", fmt::format("has quantiles of {} {}", shown(variable.name), reason));
+    };
+    for (Index i = 0; i < variable.quantiles.size(); ++i) {
+        const double quantile = variable.quantiles[i];
+        if (i > 0 && quantile < variable.quantiles[i - 1]) refuse("that do not ascend");
+        if (!is_possible(variable.unbounded.transform, quantile)) {
+            refuse(fmt::format("of which one is {}, which it cannot be", quantile));
+        }
+        const double p = kQuantileProbabilities[static_cast<std::size_t>(i)];
+        const double most = quantile < variable.mean ? std::sqrt((1.0 - p) / p) : std::sqrt(p / (1.0 - p));
+        if (std::abs(quantile - variable.mean) > kBeyond * most * sd + kSame * std::abs(variable.mean)) {
+            refuse("that its mean and sd contradict");
+        }
+    }
+}
+
+// A correction by draws gives quantiles to all variables that are not held, or (before 1.5) to none.
+void require_sound_quantiles(const FitFile& fit, const Fields& fields) {
+    const std::vector<PosteriorVariable>& variables = fit.posterior.variables;
+    const auto has_quantiles = [](const PosteriorVariable& variable) { return variable.quantiles.size() > 0; };
+    const auto first = std::find_if(variables.begin(), variables.end(), has_quantiles);
+    if (first == variables.end()) {
+        if (fields.fields("posterior").has("probabilities"))
+            fields.refuse("posterior.probabilities", "are those of no quantiles");
+        return;
+    }
+    if (!fit.correction) {
+        fields.refuse("posterior.variables",
+                      fmt::format("has quantiles of {}, though no draws corrected the fit", shown(first->name)));
+    }
+    std::vector<Index> all(variables.size());
+    std::iota(all.begin(), all.end(), Index{0});
+    const Vector sds = fit.posterior.sds(all);
+    for (std::size_t v = 0; v < variables.size(); ++v) {
+        const double sd = sds[static_cast<Index>(v)];
+        if (sd > 0.0 && !has_quantiles(variables[v])) {
+            fields.refuse("posterior.variables", fmt::format("has quantiles of {}, but none of {}", shown(first->name),
+                                                             shown(variables[v].name)));
+        }
+        require_sound_quantiles(variables[v], sd, fields);
+    }
+}
+
 void require_sound_prior(const FitFile& fit, const Fields& fields) {
     std::unordered_set<std::string> known;
     for (const PriorNumber& number : fit.model->prior(fit.data)) known.insert(number.name);
@@ -229,6 +279,7 @@ void require_sound(const FitFile& fit, const Fields& fields) {
     require_covariance(fit.posterior.covariance, "posterior.covariance", fields);
     require_covariance(fit.posterior.mean_field_covariance, "posterior.covariance_mfvb", fields);
     require_centres(fit.posterior, fields);
+    require_sound_quantiles(fit, fields);
     if (fit.check) {
         require_sound_check(*fit.check, fields);
         require_verdicts(*fit.check, fit.posterior, fields);

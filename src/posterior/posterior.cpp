@@ -4,6 +4,7 @@
 
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/posterior/posterior.hpp>
+#include <lrvb/posterior/quantiles.hpp>
 #include <lrvb/response/covariance.hpp>
 
 #include <fmt/format.h>
@@ -310,6 +311,9 @@ std::vector<Posterior::Row> Posterior::summary(const std::vector<Index>& chosen,
         rows.push_back({variable.name, variable.mean, sd[at], mean_field_sd[at], end(-quantile * spread[at]),
                         end(quantile * spread[at]), end(-quantile * mean_field_spread[at]),
                         end(quantile * mean_field_spread[at])});
+        if (variable.quantiles.size() == 0) continue;
+        rows.back().lower = quantile_at(variable.unbounded.transform, variable.quantiles, 0.5 * (1.0 - level));
+        rows.back().upper = quantile_at(variable.unbounded.transform, variable.quantiles, 0.5 * (1.0 + level));
     }
     return rows;
 }

@@ -1,11 +1,17 @@
 // lrvb check from the outside.
 
+#include "../zip.hpp"
+#include "csv.hpp"
 #include "program.hpp"
 #include "schema.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <functional>
 #include <map>
+#include <set>
+#include <stdexcept>
 #include <vector>
 
 namespace lrvb::testing {
@@ -108,35 +114,105 @@ TEST_F(CheckCommand, TheSameSeedGivesTheSameBitsForAnyNumberOfThreads) {
     }
 }
 
-// The weights that the file implies give the means that were printed, but for the smoothing of the largest.
-TEST_F(CheckCommand, SavedDrawsHaveTheirDensities) {
+// Rows all count the same: a plain mean and sd of the file are those of the check, but for what resampling adds, which
+// is less than the Monte Carlo error of 4,000 draws.
+TEST_F(CheckCommand, SavedDrawsAreEquallyWeighted) {
     fit_old_faithful();
-    const json check = lrvb("check fit.json $DATA/old_faithful.csv --format json --save-draws draws.csv").json();
-    std::istringstream lines(read_text(work() / "draws.csv"));
-    std::string line;
-    std::getline(lines, line);
-    const std::vector<std::string> header = fields_of(line);
-    ASSERT_EQ(header.size(), 14U);
-    EXPECT_EQ(header.at(12), "lp__");
-    EXPECT_EQ(header.at(13), "log_g__");
-    double total = 0.0;
-    double sum = 0.0;
-    int count = 0;
-    const auto at = static_cast<std::size_t>(std::find(header.begin(), header.end(), "mu[1]") - header.begin());
-    while (std::getline(lines, line)) {
-        const std::vector<std::string> fields = fields_of(line);
-        const double weight = std::exp(std::stod(fields.at(12)) - std::stod(fields.at(13)) + 295.0);
-        total += weight;
-        sum += weight * std::stod(fields.at(at));
-        ++count;
+    for (const std::string method : {"importance", "mh"}) {
+        const Result result =
+            lrvb("check fit.json $DATA/old_faithful.csv --format json --save-draws draws.csv --method " + method);
+        ASSERT_EQ(result.code, 0) << result.err;
+        const auto checked = variables(result.json());
+        const Csv draws = parse_csv(read_text(work() / "draws.csv"));
+        ASSERT_EQ(draws.header.size(), checked.size() + 4);
+        EXPECT_EQ(std::vector<std::string>(draws.header.begin(), draws.header.begin() + 3),
+                  (std::vector<std::string>{".chain", ".iteration", ".draw"}));
+        EXPECT_EQ(draws.header.back(), "lp__");
+        ASSERT_EQ(draws.rows.size(), 4000U);
+        for (const auto& [name, variable] : checked) {
+            double sum = 0.0;
+            double squares = 0.0;
+            for (std::size_t i = 0; i < draws.rows.size(); ++i) {
+                const double z = (draws.number(i, name) - variable.at("mean_exact").get<double>()) /
+                                 variable.at("sd_exact").get<double>();
+                sum += z;
+                squares += z * z;
+            }
+            EXPECT_NEAR(sum / 4000.0, 0.0, 0.02) << method << " " << name;
+            EXPECT_NEAR(squares / 4000.0, 1.0, 0.04) << method << " " << name;
+        }
+        std::set<std::string> chains;
+        for (std::size_t i = 0; i < draws.rows.size(); ++i) {
+            EXPECT_EQ(draws.rows[i][2], std::to_string(i + 1));
+            EXPECT_TRUE(std::isfinite(draws.number(i, "lp__")));
+            chains.insert(draws.rows[i][0]);
+        }
+        EXPECT_EQ(chains.size() == 1U, method == "importance");
+        EXPECT_EQ(draws.rows.back()[1], std::to_string(4000U / chains.size()));
     }
-    EXPECT_EQ(count, 4000);
-    const json mu = variables(check).at("mu[1]");
-    EXPECT_NEAR(sum / total, mu.at("mean_exact").get<double>(), 0.01 * mu.at("sd_exact").get<double>());
+}
 
-    lrvb("check fit.json $DATA/old_faithful.csv --method mh --variables mu --save-draws draws.csv");
-    const std::string chains = read_text(work() / "draws.csv");
-    EXPECT_EQ(chains.substr(0, chains.find('\n')), ".chain,.iteration,.draw,mu[1],mu[2],lp__");
+TEST_F(CheckCommand, SavedDrawsAreTheSameBitsForAnyNumberOfThreads) {
+    fit_old_faithful();
+    for (const std::string name : {"a.csv", "a.npz"}) {
+        const auto saved = [&](const std::string& options) {
+            EXPECT_EQ(lrvb("check fit.json $DATA/old_faithful.csv --save-draws " + name + " " + options).code, 0);
+            return read_text(work() / name);
+        };
+        const std::string one = saved("--threads 1");
+        EXPECT_EQ(saved("--threads 2"), one) << name;
+        EXPECT_EQ(saved("--threads 7"), one) << name;
+        EXPECT_NE(saved("--seed 2"), one) << name;
+    }
+}
+
+// The numbers of an .npy file of doubles, after its header.
+std::vector<double> numbers_of(const std::string& npy, const std::string& shape) {
+    const std::size_t start = npy.find('\n') + 1;
+    EXPECT_EQ(npy.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
+    EXPECT_NE(npy.substr(0, start).find("'descr': '<f8', 'fortran_order': False, 'shape': " + shape),
+              std::string::npos);
+    EXPECT_EQ(start % 64, 0U);
+    std::vector<double> numbers((npy.size() - start) / sizeof(double));
+    std::memcpy(numbers.data(), npy.data() + start, numbers.size() * sizeof(double));
+    return numbers;
+}
+
+TEST_F(CheckCommand, ANumPyArchiveHasTheDrawsOfTheCsvFile) {
+    fit_old_faithful();
+    const std::string command = "check fit.json $DATA/old_faithful.csv --variables mu,pi ";
+    for (const std::string method : {"importance", "mh"}) {
+        const std::string of_method = command + "--method " + method;
+        ASSERT_EQ(lrvb(of_method + " --save-draws draws.csv").code, 0);
+        ASSERT_EQ(lrvb(of_method + " --save-draws draws.npz").code, 0);
+        const Csv csv = parse_csv(read_text(work() / "draws.csv"));
+        const StoredZip zip(read_text(work() / "draws.npz"));
+        const std::string shape = method == "mh" ? "(4, 1000)" : "(1, 4000)";
+        ASSERT_EQ(zip.files().size(), 5U);
+        for (const std::string name : {"mu[1]", "mu[2]", "pi[1]", "pi[2]", "lp__"}) {
+            const std::vector<double> numbers = numbers_of(zip.files().at(name + ".npy"), shape);
+            ASSERT_EQ(numbers.size(), csv.rows.size());
+            for (std::size_t i = 0; i < numbers.size(); ++i) ASSERT_EQ(numbers[i], csv.number(i, name)) << name;
+        }
+    }
+    // Where the name does not say it, --format does; then nothing but the draws goes to standard output.
+    const std::string archive = read_text(work() / "draws.npz");
+    EXPECT_EQ(lrvb(command + "--method mh --save-draws - --format npz").out, archive);
+    const Result named = lrvb(command + "--method mh --save-draws other --format npz");
+    EXPECT_EQ(read_text(work() / "other"), archive);
+    EXPECT_EQ(named.out, lrvb(command + "--method mh").out);
+    const Result without = lrvb(command + "--format npz");
+    EXPECT_EQ(without.code, 2);
+    EXPECT_NE(without.err.find("--format npz is of the draws that --save-draws writes"), std::string::npos);
+}
+
+TEST_F(CheckCommand, DrawsThatCannotBeReliedOnAreSaidToBeSoBesideThem) {
+    fit_old_faithful();
+    const Result few = lrvb("check fit.json $DATA/old_faithful.csv --draws 200 --save-draws -");
+    EXPECT_EQ(few.code, 0);
+    EXPECT_EQ(parse_csv(few.out).rows.size(), 200U);
+    EXPECT_NE(few.err.find("the exact numbers are doubtful"), std::string::npos) << few.err;
+    EXPECT_EQ(lrvb("check fit.json $DATA/old_faithful.csv --save-draws -").err, "");
 }
 
 TEST_F(CheckCommand, ACorrectedFitIsAFitFileWithTheExactNumbers) {
@@ -171,6 +247,84 @@ TEST_F(CheckCommand, ACorrectedFitIsAFitFileWithTheExactNumbers) {
         EXPECT_EQ(lrvb("influence fit2.json " + data + " --variables sigma --format csv").out,
                   lrvb("influence fit.json " + data + " --variables sigma --format csv").out);
     }
+}
+
+// A skewed posterior: the precision of the noise of ten rows.
+TEST_F(CheckCommand, TheIntervalsOfACorrectedFitAreThoseOfItsDraws) {
+    shell("head -11 $DATA/mtcars.csv > cars.csv");
+    fit("regression cars.csv -c wt --response mpg");
+    ASSERT_EQ(lrvb("check fit.json cars.csv --draws 20000 --correct -o fit2.json --save-draws draws.csv").code, 0);
+    const Csv draws = parse_csv(read_text(work() / "draws.csv"));
+    const json before = lrvb("summary fit.json --format json --level 0.98").json();
+    bool differs = false;
+    for (const auto& [name, variable] : variables(lrvb("summary fit2.json --format json --level 0.98").json())) {
+        double below = 0.0;
+        double above = 0.0;
+        for (std::size_t i = 0; i < draws.rows.size(); ++i) {
+            const double value = draws.number(i, name);
+            below += value < variable.at("q1").get<double>() ? 1.0 : 0.0;
+            above += value > variable.at("q99").get<double>() ? 1.0 : 0.0;
+        }
+        // Of resampled draws a few more or fewer than the weights say.
+        EXPECT_NEAR(below / 20000.0, 0.01, 0.001) << name;
+        EXPECT_NEAR(above / 20000.0, 0.01, 0.001) << name;
+        const json normal = variables(before).at(name);
+        differs = differs || std::abs(normal.at("q1").get<double>() - variable.at("q1").get<double>()) >
+                                 0.2 * variable.at("sd").get<double>();
+    }
+    EXPECT_TRUE(differs);
+}
+
+TEST_F(CheckCommand, QuantilesThatNoDrawsHaveAreRefused) {
+    fit_old_faithful();
+    ASSERT_EQ(lrvb("check fit.json $DATA/old_faithful.csv --correct -o fit2.json").code, 0);
+    const json file = json::parse(read_text(work() / "fit2.json"));
+    EXPECT_EQ(file.at("version").at("minor"), 5);
+    const auto variable = [](json& fit, const std::string& name) -> json& {
+        for (json& one : fit.at("posterior").at("variables")) {
+            if (one.at("name") == name) return one;
+        }
+        throw std::runtime_error(name);
+    };
+    const auto refused = [&](const std::function<void(json&)>& edit, const std::string& says) {
+        json edited = file;
+        edit(edited);
+        write("edited.json", edited.dump());
+        const Result result = lrvb("summary edited.json");
+        EXPECT_EQ(result.code, 1) << says;
+        EXPECT_NE(result.err.find(says), std::string::npos) << result.err;
+    };
+    refused(
+        [&](json& fit) { std::swap(variable(fit, "mu[1]")["quantiles"][3], variable(fit, "mu[1]")["quantiles"][4]); },
+        "has quantiles of 'mu[1]' that do not ascend");
+    refused([&](json& fit) { variable(fit, "tau[2]")["quantiles"][0] = -0.5; },
+            "has quantiles of 'tau[2]' of which one is -0.5, which it cannot be");
+    refused([&](json& fit) { variable(fit, "mu[1]")["quantiles"][44] = 1e3; },
+            "has quantiles of 'mu[1]' that its mean and sd contradict");
+    refused([&](json& fit) { variable(fit, "mu[1]")["quantiles"].erase(7); }, "quantiles");
+    refused([&](json& fit) { variable(fit, "mu[1]")["quantiles"][7] = nullptr; }, "quantiles");
+    refused([&](json& fit) { variable(fit, "mu[2]").erase("quantiles"); }, "but none of 'mu[2]'");
+    refused([&](json& fit) { fit["posterior"].erase("probabilities"); }, "posterior.probabilities");
+    refused([&](json& fit) { fit["posterior"]["probabilities"][1] = 0.0011; }, "posterior.probabilities");
+    refused([&](json& fit) { fit.erase("correction"); }, "though no draws corrected the fit");
+    refused(
+        [&](json& fit) {
+            for (json& one : fit["posterior"]["variables"]) one.erase("quantiles");
+        },
+        "posterior.probabilities");
+    // As a file of 1.4 is, which has none: then they are those of a normal.
+    json old = file;
+    for (json& one : old["posterior"]["variables"]) one.erase("quantiles");
+    old["posterior"].erase("probabilities");
+    old["version"]["minor"] = 4;
+    write("old.json", old.dump());
+    const Result summary = lrvb("summary old.json --format json");
+    ASSERT_EQ(summary.code, 0) << summary.err;
+    const json mu = variables(summary.json()).at("mu[1]");
+    EXPECT_NEAR(mu.at("q95").get<double>(), mu.at("mean").get<double>() + 1.6448536 * mu.at("sd").get<double>(), 1e-6);
+    EXPECT_NE(lrvb("summary old.json").out.find("\nmeans and covariances corrected by 4000 draws"), std::string::npos);
+    EXPECT_NE(lrvb("summary fit2.json").out.find("\nmeans, covariances and quantiles corrected by 4000 draws"),
+              std::string::npos);
 }
 
 TEST_F(CheckCommand, ReadsTheDataAsTheFitDid) {

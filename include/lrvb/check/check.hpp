@@ -124,9 +124,9 @@ LRVB_EXPORT Check check(const FittedModel& fitted, const Posterior& posterior, c
 LRVB_EXPORT Check check_posterior(const Model& model, const Optimum& optimum, const Posterior& posterior,
                                   const Functionals& statistics, const CheckOptions& options = {});
 
-/// The fit with the checked means and covariances in place of its own, marked so. Variational parameters, mean-field
-/// covariances and sensitivities stay. Throws std::invalid_argument where the check's draws are not reliable, and where
-/// another optimum shares the posterior.
+/// The fit with the checked means, quantiles and covariances in place of its own, marked so. Variational parameters,
+/// mean-field covariances and sensitivities stay. Throws std::invalid_argument where the check's draws are not
+/// reliable, and where another optimum shares the posterior.
 LRVB_EXPORT FitFile corrected(const FitFile& fit, const Check& check);
 
 /// What 'lrvb check FIT DATA --format json' printed of this fit, read back. Throws std::runtime_error for what is no

@@ -37,7 +37,7 @@ struct OutcomeRecord {
     int newton_steps = 0;
 };
 
-/// How the means and covariances of the posterior were replaced by those of draws from the exact one.
+/// How the means, quantiles and covariances of the posterior were replaced by those of draws from the exact one.
 struct CorrectionRecord {
     std::string method;  // "importance" or "mh"
     Index draws = 0;
@@ -59,7 +59,7 @@ struct ParameterRecord {
 
 struct LRVB_EXPORT FitFile {
     static constexpr int kMajorVersion = 1;
-    static constexpr int kMinorVersion = 4;
+    static constexpr int kMinorVersion = 5;
 
     std::string program;  // the version of lrvb that wrote it
     /// What its kind of model keeps: <lrvb/kind/kind.hpp>.

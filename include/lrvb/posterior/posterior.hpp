@@ -19,7 +19,8 @@
 /// as σ = τ^(−1/2): its mean under q is a function of the means m of the block, and with g the gradient of that
 /// function, Cov(x, y) = g_xᵀ C g_y, and whatever moves m moves the reported mean along g. Intervals are taken on a
 /// scale where the variable is unbounded, u ~ Normal(centre, hᵀCh), and carried to its own by an increasing or
-/// decreasing transform of u.
+/// decreasing transform of u; or, where the posterior was corrected by draws, they are the quantiles of these
+/// (<lrvb/posterior/quantiles.hpp>).
 ///
 /// Covariances answer for what is asked: up to kDenseStatistics they are matrices, beyond that a factorisation, and
 /// memory stays linear in the size of the model. Nothing here knows of a model: what a fit file holds is enough.

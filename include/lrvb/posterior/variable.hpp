@@ -106,6 +106,9 @@ struct PosteriorVariable {
         Gradient gradient;
     };
     Unbounded unbounded;
+    /// At kQuantileProbabilities, in its own units, where they were taken from draws (<lrvb/posterior/quantiles.hpp>);
+    /// empty where intervals are those of a normal on the unbounded scale.
+    Vector quantiles = {};
     VariableMeaning meaning;
 };
 

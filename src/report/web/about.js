@@ -10,7 +10,7 @@ export function about({program, fit_file: file, prior, outcome, data, correction
     ['Seed', `${outcome.seed}${outcome.restarts > 1 ? `, the best of ${outcome.restarts} starts` : ''}`],
   ].filter(Boolean);
   const moments = correction
-    ? 'Means, sds and correlations by draws of the exact posterior; leverage and sensitivities'
+    ? 'Means, sds, intervals and correlations by draws of the exact posterior; leverage and sensitivities'
     : 'Means by mean-field variational Bayes; sds, correlations, leverage and sensitivities';
   return element(
     'footer',
