@@ -1,6 +1,6 @@
 # Thin targets over scripts/setup (Debian packages) and the CMake presets.
 
-.PHONY: demo test install uninstall deb bench checks optima picture screenshots reproduce asan fuzz tidy format format-check clean setup
+.PHONY: demo test install uninstall deb bench checks optima sbc picture screenshots reproduce asan fuzz tidy format format-check clean setup
 .DEFAULT_GOAL := demo
 
 setup:
@@ -72,6 +72,11 @@ checks: build/release/build.ninja
 optima: build/release/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset release --target optima
 	@build/release/bench/optima
+
+# Simulation-based calibration of the no-U-turn sampler: ranks of true values among draws are uniform.
+sbc: build/release/build.ninja
+	@cmake --build --parallel $(shell nproc) --preset release --target sbc
+	@build/release/bench/sbc
 
 asan: build/asan/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset asan
