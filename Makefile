@@ -62,6 +62,7 @@ bench: build/release/build.ninja
 	@build/release/bench/scale
 	@build/release/bench/mixture
 	@build/release/bench/leverage
+	@build/release/bench/samplers
 
 # "Can be relied on", put to the test: exact means and sds against an independent Gibbs sampler.
 checks: build/release/build.ninja
