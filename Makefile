@@ -1,6 +1,6 @@
 # Thin targets over scripts/setup (Debian packages) and the CMake presets.
 
-.PHONY: demo test install uninstall deb bench checks honesty optima picture screenshots reproduce asan fuzz tidy format format-check clean setup
+.PHONY: demo test install uninstall deb bench checks honesty optima sbc picture screenshots reproduce asan fuzz tidy format format-check clean setup
 .DEFAULT_GOAL := demo
 
 setup:
@@ -62,6 +62,7 @@ bench: build/release/build.ninja
 	@build/release/bench/scale
 	@build/release/bench/mixture
 	@build/release/bench/leverage
+	@build/release/bench/samplers
 
 # "Can be relied on", put to the test: exact means and sds against an independent Gibbs sampler.
 checks: build/release/build.ninja
@@ -77,6 +78,11 @@ honesty: build/release/build.ninja
 optima: build/release/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset release --target optima
 	@build/release/bench/optima
+
+# Simulation-based calibration of the no-U-turn sampler: ranks of true values among draws are uniform.
+sbc: build/release/build.ninja
+	@cmake --build --parallel $(shell nproc) --preset release --target sbc
+	@build/release/bench/sbc
 
 asan: build/asan/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset asan
