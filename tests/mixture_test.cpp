@@ -3,6 +3,7 @@
 #include "mixture_with_indicators.hpp"
 #include "support.hpp"
 
+#include <lrvb/testing/density_battery.hpp>
 #include <lrvb/testing/model_battery.hpp>
 #include <lrvb/testing/response_battery.hpp>
 
@@ -43,6 +44,8 @@ TEST(Mixture, PassesTheModelBattery) {
     mixture.model.sweep(state);
     const testing::Report report = testing::check_model(mixture.model, state);
     EXPECT_TRUE(report.passed()) << report.text();
+    const testing::Report gradients = testing::check_gradients(mixture.model, state);
+    EXPECT_TRUE(gradients.passed()) << gradients.text();
 }
 
 struct Reference {

@@ -1,4 +1,5 @@
 #include <lrvb/lrvb.hpp>
+#include <lrvb/testing/density_battery.hpp>
 #include <lrvb/testing/model_battery.hpp>
 
 #include <gtest/gtest.h>
@@ -204,6 +205,8 @@ TEST_P(ModelBatteryTest, PassesAtTheStartAndAfterTwoSweeps) {
     for (const int sweeps : {0, 2}) {
         const testing::Report report = testing::check_model(model, after_sweeps(model, sweeps));
         EXPECT_TRUE(report.passed()) << sweeps << " sweeps\n" << report.text();
+        const testing::Report gradients = testing::check_gradients(model, after_sweeps(model, sweeps));
+        EXPECT_TRUE(gradients.passed()) << sweeps << " sweeps\n" << gradients.text();
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "support.hpp"
 
+#include <lrvb/testing/density_battery.hpp>
 #include <lrvb/testing/model_battery.hpp>
 #include <lrvb/testing/response_battery.hpp>
 
@@ -102,6 +103,8 @@ TEST(Pump, ModelAndResponsePassTheirBatteries) {
     const Optimum optimum = fit(pumps.model);
     const testing::Report model = testing::check_model(pumps.model, optimum.state);
     EXPECT_TRUE(model.passed()) << model.text();
+    const testing::Report gradients = testing::check_gradients(pumps.model, optimum.state);
+    EXPECT_TRUE(gradients.passed()) << gradients.text();
     const testing::Report covariance = testing::check_covariance(pumps.model, {0, 1, 2, 3, 20, 21});
     EXPECT_TRUE(covariance.passed()) << covariance.text();
     const testing::Report priors =

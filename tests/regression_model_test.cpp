@@ -6,6 +6,7 @@
 
 #include <lrvb/data/frame.hpp>
 #include <lrvb/kind/regression/model.hpp>
+#include <lrvb/testing/density_battery.hpp>
 #include <lrvb/testing/model_battery.hpp>
 #include <lrvb/testing/response_battery.hpp>
 
@@ -225,8 +226,11 @@ TEST(RegressionModel, FitsNearlyCollinearColumns) {
 
 TEST(RegressionModel, PassesTheModelBattery) {
     const RegressionModel model(mpg_by_weight_and_power());
-    const testing::Report report = testing::check_model(model, fit(model).state);
+    const Optimum optimum = fit(model);
+    const testing::Report report = testing::check_model(model, optimum.state);
     EXPECT_TRUE(report.passed()) << report.text();
+    const testing::Report gradients = testing::check_gradients(model, optimum.state);
+    EXPECT_TRUE(gradients.passed()) << gradients.text();
 }
 
 /// The numbers of a prior in the order of the hyperparameters, and back.

@@ -3,6 +3,7 @@
 
 #include "support.hpp"
 
+#include <lrvb/testing/density_battery.hpp>
 #include <lrvb/testing/model_battery.hpp>
 #include <lrvb/testing/response_battery.hpp>
 
@@ -113,6 +114,8 @@ TEST(Regression, ResponseEqualsRefit) {
         ASSERT_TRUE(optimum.converged()) << optimum.message;
         const testing::Report terms = testing::check_model(model, optimum.state);
         EXPECT_TRUE(terms.passed()) << terms.text();
+        const testing::Report gradients = testing::check_gradients(model, optimum.state);
+        EXPECT_TRUE(gradients.passed()) << gradients.text();
         std::vector<Index> all;
         for (Index s = 0; s < model.layout().size(); ++s) all.push_back(s);
         const testing::Report covariance = testing::check_covariance(model, all);

@@ -8,6 +8,7 @@
 #include <lrvb/data/csv.hpp>
 #include <lrvb/data/table.hpp>
 #include <lrvb/kind/mixture/fit.hpp>
+#include <lrvb/testing/density_battery.hpp>
 #include <lrvb/testing/model_battery.hpp>
 
 #include <Eigen/LU>
@@ -156,6 +157,8 @@ TEST(StreamingMixture, PassesTheModelBattery) {
         options.step = 1e-2;
         const testing::Report report = testing::check_model(model, state, options);
         EXPECT_TRUE(report.passed()) << columns << " columns\n" << report.text();
+        const testing::Report gradients = testing::check_gradients(model, state);
+        EXPECT_TRUE(gradients.passed()) << columns << " columns\n" << gradients.text();
     }
 }
 

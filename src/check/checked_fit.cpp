@@ -58,6 +58,7 @@ CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish 
     FittedModel& fitted = *result.fitted;
     FitFile& file = fitted.file();
     if (!file.converged()) return result;
+    std::optional<Check> exact;
     if (is_wished(wish, fitted)) {
         result.check_tried = true;
         CheckOptions options;
@@ -66,18 +67,19 @@ CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish 
         if (wish == CheckWish::quick) options.seconds = kQuick;
         if (seconds) options.seconds = *seconds;
         if (wish == CheckWish::exact) {
-            file = corrected(file, check(fitted, options));
-            return result;
-        }
-        try {
-            file.check = check(fitted, options);
-        } catch (const std::invalid_argument& error) {  // a posterior that draws do not reach: the fit stands without
-            file.warnings.push_back(fmt::format("not compared with the exact posterior: {}", error.what()));
+            exact = check(fitted, options);
+        } else {
+            try {
+                file.check = check(fitted, options);
+            } catch (const std::invalid_argument& error) {  // draws do not reach it: the fit stands without
+                file.warnings.push_back(fmt::format("not compared with the exact posterior: {}", error.what()));
+            }
         }
     }
     if (std::string flat = flat_direction(fitted); !flat.empty()) file.warnings.push_back(std::move(flat));
     for (std::string& warning : prior_warnings(file)) file.warnings.push_back(std::move(warning));
     for (std::string& warning : fitted.warnings()) file.warnings.push_back(std::move(warning));
+    if (exact) file = corrected(file, *exact);
     return result;
 }
 

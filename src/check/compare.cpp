@@ -211,7 +211,7 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
     std::vector<Index> all(posterior.variables.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Index>(i);
     const std::vector<Posterior::Row> rows = posterior.summary(all, 0.9);
-    Eigen::ArrayXd weights = check.log_weights.array().exp();
+    Eigen::ArrayXd weights = weights_of(check.log_weights);
     weights /= weights.sum();
     std::size_t free = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {

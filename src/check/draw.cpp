@@ -56,7 +56,7 @@ std::string drift_text(const Target& target, Index variable) {
 // The largest change of a mean, in sds, or of the logarithm of an sd from one sample to another.
 double difference(const Target& target, const ImportanceSample& before, const ImportanceSample& after) {
     const auto moments = [&](const ImportanceSample& sample) {
-        const Eigen::ArrayXd weights = sample.log_weights.array().exp();
+        const Eigen::ArrayXd weights = weights_of(sample.log_weights);
         Matrix values = target.values_at(sample.points);
         for (Index i = 0; i < values.cols(); ++i) {
             if (!(weights[i] > 0.0)) values.col(i).setZero();
@@ -78,7 +78,7 @@ double difference(const Target& target, const ImportanceSample& before, const Im
 
 // Where a few draws make up the variance of a variable, a part goes to where most of that is.
 void strengthen(const Target& target, const ImportanceOptions& options, int stream, ImportanceSample& sample) {
-    const Eigen::ArrayXd weights = sample.log_weights.array().exp();
+    const Eigen::ArrayXd weights = weights_of(sample.log_weights);
     const Matrix values = target.values_at(sample.points);
     double worst = pareto_threshold(sample.points.cols());
     Vector tilted;
@@ -201,6 +201,7 @@ Matrix draw_importance(const Target& target, int threads, Check& check) {
 Matrix draw_metropolis(const Target& target, int threads, Check& check) {
     ModeOptions mode_options;
     mode_options.threads = threads;
+    mode_options.covariance = false;
     Mode mode = find_mode(target.density, target.approximation, mode_options);
     // Uphill there may be other labels.
     if (target.labelled.evaluate(mode.point, 1)[0] == -std::numeric_limits<double>::infinity())

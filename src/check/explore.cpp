@@ -2,6 +2,8 @@
 
 #include "base/parallel.hpp"
 
+#include <lrvb/sample/pareto.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -205,7 +207,7 @@ Matrix Explorer::distances(const Matrix& draws, const Vector& weights, const Mat
 }
 
 Explored Explorer::explore(const ImportanceSample& sample, double dof, double limit, int turn) const {
-    const Vector weights = sample.log_weights.array().exp();
+    const Vector weights = weights_of(sample.log_weights);
     Runs runs = run_all(sample.points, weights, true, turn);
     Explored explored;
     explored.points = std::move(runs.points);

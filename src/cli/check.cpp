@@ -46,12 +46,7 @@ std::string table_text(const Check& check, const std::vector<Index>& chosen, con
     const std::string method = check.method == CheckMethod::importance ? "importance sampling"
                                : check.method == CheckMethod::nuts     ? "the no-U-turn sampler"
                                                                        : "Metropolis-Hastings";
-    return fmt::format("{} draws of the exact posterior by {}, effective sample size {:.0f}
-{}
-
-{}{}
-{}: {}
-",
+    return fmt::format("{} draws of the exact posterior by {}, effective sample size {:.0f}\n{}\n\n{}{}\n{}: {}\n",
                        check.draws, method, check.ess, detail::on_one_line(check.trust), aligned(table), rest,
                        to_string(check.verdict), detail::on_one_line(check.message));
 }

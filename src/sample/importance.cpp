@@ -123,7 +123,7 @@ std::vector<ProposalPart> adapted(const ImportanceSample& sample, const Importan
     const Index size = parts.size();
     const Index draws = sample.points.cols();
     const double dimension = static_cast<double>(sample.points.rows());
-    const Vector weights = sample.log_weights.array().exp();
+    const Vector weights = weights_of(sample.log_weights);
     Matrix memberships = Matrix::Zero(draws, size);  // weight times the probability that the draw is this part's
     Matrix stretched = memberships;                  // times the precision that the part's Student t has there
     for (Index i = 0; i < draws; ++i) {
@@ -177,7 +177,7 @@ bool ImportanceSample::reliable() const {
 }
 
 NormalApproximation weighted_moments(const Matrix& points, const Vector& log_weights) {
-    const Vector weights = log_weights.array().exp();
+    const Vector weights = weights_of(log_weights);
     NormalApproximation moments;
     moments.mean = points * weights / weights.sum();
     const Matrix centred = points.colwise() - moments.mean;

@@ -49,6 +49,7 @@ class ModeSearch {
         }
         mode.point = centre_ + factor_ * at;
         mode.log_density = value;
+        if (!options_.covariance) return mode;
         const detail::PositiveDefinite curvature(-hessian_at(at, value));
         if (curvature.succeeded()) {
             const Matrix whitened = curvature.inverse();

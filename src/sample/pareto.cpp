@@ -44,6 +44,10 @@ void normalise(ParetoSmoothed& result) {
 
 }  // namespace
 
+Vector weights_of(const Vector& log_weights) {
+    return (log_weights.array() == -kInfinity).select(0.0, log_weights.array().exp());
+}
+
 double pareto_threshold(Index draws) {
     return std::min(1.0 - 1.0 / std::log10(static_cast<double>(draws)), 0.7);
 }

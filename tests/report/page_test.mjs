@@ -582,7 +582,7 @@ test('the verdict names only variables of the page, and its colour is that of it
 test('a check that was not run is offered as a command', () => {
   const files = "'a b.json' x.csv";
   assert.equal(verdict({}).command, `lrvb check ${files} --format json > check.json && lrvb report ${files} --check check.json`);
-  assert.match(verdict({check: {...CHECK, verdict: 'unchecked'}}).command, /x\.csv --method mh --format json/);
+  assert.match(verdict({check: {...CHECK, verdict: 'unchecked'}}).command, /x\.csv --seconds 120 --format json/);
   assert.equal(verdict({check: {...CHECK, verdict: 'ok'}}).command, undefined);
   assert.equal(verdict({paths: {fit: '-', data: 'x.csv'}}).command, null);
 });

@@ -5,6 +5,7 @@
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/sample/diagnostics.hpp>
 #include <lrvb/sample/nuts.hpp>
+#include <lrvb/testing/density_battery.hpp>
 
 #include <Eigen/Cholesky>
 #include <Eigen/QR>
@@ -154,30 +155,16 @@ TEST(NoUTurn, PriorsOfEveryFamilyHaveTheMeansOfTheirStatistics) {
     }
 }
 
-// The largest difference of a gradient from a difference quotient of values, relative to the larger of it and one.
-double gradient_error(const SmoothDensity& density, const Vector& point) {
-    const DensityGradients there = density.evaluate_gradients(point, 1);
-    EXPECT_NEAR(there.values[0], density.evaluate(point, 1)[0], 1e-9 * std::abs(there.values[0]));
-    double largest = 0.0;
-    for (Index i = 0; i < point.size(); ++i) {
-        constexpr double kStep = 1e-3;
-        Matrix around(point.size(), 4);
-        around.colwise() = point;
-        around.row(i) += Eigen::RowVector4d(-2.0 * kStep, -kStep, kStep, 2.0 * kStep);
-        const Vector values = density.evaluate(around, 1);
-        const double quotient = (values[0] - 8.0 * values[1] + 8.0 * values[2] - values[3]) / (12.0 * kStep);
-        largest = std::max(largest, std::abs(there.gradients(i, 0) - quotient) / std::max(1.0, std::abs(quotient)));
-    }
-    return largest;
+void expect_gradient(const SmoothDensity& density, const Vector& point) {
+    const testing::Report report = testing::check_gradient(density, point);
+    EXPECT_TRUE(report.passed()) << report.text();
 }
 
 TEST(Gradients, OfEveryFamilyEqualDifferenceQuotients) {
     const MultilinearModel model = priors_of_every_family();
     Random random(1);
     const ModelDensity density(model, model.start(random));
-    for (int i = 0; i < 20; ++i) {
-        EXPECT_LT(gradient_error(density, standard_normals(density.dimension(), random)), 1e-6);
-    }
+    for (int i = 0; i < 20; ++i) expect_gradient(density, standard_normals(density.dimension(), random));
 }
 
 TEST(Gradients, OfMixturesEqualDifferenceQuotients) {
@@ -186,13 +173,22 @@ TEST(Gradients, OfMixturesEqualDifferenceQuotients) {
         const Vector sd = mixture.approximation.covariance.diagonal().cwiseSqrt();
         for (int i = 0; i < 5; ++i) {
             const Vector z = standard_normals(sd.size(), random);
-            EXPECT_LT(gradient_error(mixture.density, mixture.approximation.mean + 2.0 * sd.cwiseProduct(z)), 1e-5);
+            expect_gradient(mixture.density, mixture.approximation.mean + 2.0 * sd.cwiseProduct(z));
         }
     };
     expect(test::bundled_mixture("mixture3.csv", "x", 3));
     expect(test::bundled_mixture("old_faithful.csv", "eruptions", 1));
     expect(test::old_faithful_pairs());
     expect(test::old_faithful_pairs(MixtureCovariance::diagonal));
+}
+
+TEST(Gradients, ThatAreWrongAreFound) {
+    const SmoothFunction wrong(2, [](const Vector& x, Vector& gradient) {
+        gradient = -x;
+        gradient[1] *= 1.001;
+        return -0.5 * x.squaredNorm();
+    });
+    EXPECT_FALSE(testing::check_gradient(wrong, Vector{{0.3, -1.2}}).passed());
 }
 
 TEST(NoUTurn, AgreesWithImportanceSamplingOnMixtures) {

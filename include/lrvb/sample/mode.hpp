@@ -19,12 +19,14 @@ struct ModeOptions {
     /// Largest last step, in sds of the approximation.
     double tolerance = 1e-5;
     int threads = 1;
+    /// Whether the covariance is wanted: its differences are quadratic in the dimension.
+    bool covariance = true;
 };
 
 struct Mode {
     Vector point;
     double log_density = 0.0;
-    /// (−∇² log density)⁻¹; empty where it is not positive definite.
+    /// (−∇² log density)⁻¹; empty where it is not positive definite, or not wanted.
     Matrix covariance;
     bool converged = false;
     int iterations = 0;

@@ -151,6 +151,9 @@ std::shared_ptr<const MixtureRecord> MixtureRecord::read(const Fields& fields) {
     if (!(record->scale.minCoeff() > 0.0)) fields.refuse("model.scale", "holds a number that is not positive");
     record->numbers = read_prior(fields.fields("prior"), columns, record->is_full());
     record->fixed = fields.texts("fixed");
+    if (fields.has("draws")) {
+        record->draws = MixtureDraws::read(fields, "draws", MixtureStatistics(record->shape(), {}));
+    }
     return record;
 }
 
@@ -163,6 +166,7 @@ Document MixtureRecord::document() const {
     json["centre"] = centre;
     json["scale"] = scale;
     json["fixed"] = fixed;
+    if (!draws.empty()) json["draws"] = draws.document();
     return json;
 }
 
@@ -297,7 +301,8 @@ void MixtureRecord::predict(const State& state, RowSource& rows, bool one_by_one
     rows.rewind();
     while (const Index count = rows.read(buffer.data(), one_by_one ? 1 : kChunk)) {
         const Matrix values = Eigen::Map<const Matrix>(buffer.data(), width, count).transpose().leftCols(columns());
-        const MixtureModel::Prediction prediction = lrvb::predict(shape(), state, values);
+        const MixtureModel::Prediction prediction =
+            draws.empty() ? lrvb::predict(shape(), state, values) : draws.predict(values);
         Vector numbers_of_row(components + 2);
         for (Index i = 0; i < count; ++i) {
             Index component = 0;
@@ -310,7 +315,14 @@ void MixtureRecord::predict(const State& state, RowSource& rows, bool one_by_one
 }
 
 std::string MixtureRecord::prediction_note() const {
-    return "predictions of a mixture are those of the fit before it was corrected";
+    if (!draws.empty()) return {};
+    return "predictions are those of the fit before it was corrected, by a program that kept no draws: correct it again";
+}
+
+std::shared_ptr<const ModelRecord> MixtureRecord::corrected(const CorrectionDraws& exact) const {
+    auto record = std::make_shared<MixtureRecord>(*this);
+    record->draws = MixtureDraws::of(exact, MixtureStatistics(shape(), {}));
+    return record;
 }
 
 }  // namespace lrvb::detail

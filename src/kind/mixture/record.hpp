@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kind/mixture/drawn.hpp"
 #include "kind/mixture/statistics.hpp"
 
 #include <lrvb/kind/kind.hpp>
@@ -23,6 +24,8 @@ class MixtureRecord final : public ModelRecord {
     Vector scale;
     /// Parts that were held: some of "weights", "means", "precisions".
     std::vector<std::string> fixed;
+    /// Of the exact posterior, where the fit was corrected by them.
+    MixtureDraws draws;
 
     /// Throws std::runtime_error for what is no such record.
     static std::shared_ptr<const MixtureRecord> read(const Fields& fields);
@@ -48,10 +51,11 @@ class MixtureRecord final : public ModelRecord {
     Document page(const FitFile& fit) const override;
     void predict(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
                  TableSink& sink) const override;
-    /// The same for rows of any source, whose n-th (from 0) is called by `number` just after it was read.
+    /// The same for rows of any source, by the draws, or else at a state of the model, whose n-th (from 0) is called by `number` just after it was read.
     void predict(const State& state, RowSource& rows, bool one_by_one, const std::function<Index(Index)>& number,
                  TableSink& sink) const;
     std::string prediction_note() const override;
+    std::shared_ptr<const ModelRecord> corrected(const CorrectionDraws& exact) const override;
 
   protected:
     std::unique_ptr<FittedModel> with_data(FitFile fit, const Dataset& data, int threads) const override;

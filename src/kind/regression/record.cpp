@@ -6,6 +6,7 @@
 
 #include <lrvb/kind/regression/predictive.hpp>
 #include <lrvb/sample/importance.hpp>
+#include <lrvb/sample/pareto.hpp>
 
 #include <fmt/format.h>
 
@@ -267,7 +268,7 @@ std::shared_ptr<const ModelRecord> RegressionRecord::corrected(const CorrectionD
     for (std::size_t i = 0; i < draws.posterior.variables.size(); ++i) {
         if (draws.posterior.variables[i].meaning.role != Role::scale) continue;
         const Vector squares = draws.values.row(static_cast<Index>(i)).array().square();
-        kept.noise_variance = squares.dot(draws.log_weights.array().exp().matrix());
+        kept.noise_variance = squares.dot(weights_of(draws.log_weights));
     }
     return record;
 }

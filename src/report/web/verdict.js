@@ -138,7 +138,7 @@ export function verdictOf(contents) {
     level: elsewhere ? 'careful' : 'plain',
     headline: elsewhere ?? 'Converged, but not compared with the exact posterior.',
     sentences: [...tried, converged],
-    command: checkCommand(contents, check ? OTHER_DRAWS[check.method] : ''),
+    command: checkCommand(contents, check ? MORE_TIME : ''),
   };
 }
 
@@ -173,23 +173,25 @@ function checkWords({check, variables}) {
     return {
       level: 'careful',
       headline: `The draws were too few to tell of ${namesOf(unresolved)}.`,
-      sentences: [...each(unresolved), 'lrvb check with more --draws tells.'],
+      sentences: [...each(unresolved), 'lrvb check takes half a minute to tell, or what --seconds says.'],
     };
   }
   return {
     level: 'careful',
     headline: 'Nothing seems off, but the draws of the check are doubtful.',
-    sentences: ['lrvb check with more --draws, or with --method mh, may tell.'],
+    sentences: ['lrvb check with more --seconds may tell.'],
   };
 }
 
 // After draws that were of no use.
-const OTHER_DRAWS = {importance: ' --method mh', mh: ' --method mh --draws 100000'};
+const MORE_TIME = ' --seconds 120';
 
 const HOLDS = 'No mean is off by more than 0.1 sd and no sd by more than 10 %, Monte Carlo error allowed for.';
 
-function comparedWith({draws, method, ess, k_hat: kHat}) {
-  const how = method === 'mh' ? 'Metropolis\u2013Hastings' : 'importance sampling';
-  const tail = typeof kHat === 'number' ? `, Pareto k-hat ${fixed(kHat, 2)}` : '';
+const METHODS = {importance: 'importance sampling', nuts: 'the no-U-turn sampler', mh: 'Metropolis\u2013Hastings'};
+
+function comparedWith({draws, method, ess, k_hat: kHat, r_hat: rHat}) {
+  const how = METHODS[method] ?? method;
+  const tail = typeof kHat === 'number' ? `, Pareto k-hat ${fixed(kHat, 2)}` : typeof rHat === 'number' ? `, R-hat ${fixed(rHat, 3)}` : '';
   return `Compared with ${grouped(draws)} draws of the exact posterior by ${how}, effective sample size ${fixed(ess, 0)}${tail}.`;
 }
