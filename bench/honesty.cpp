@@ -20,7 +20,7 @@ using namespace lrvb;
 constexpr double kMeanLimit = 0.2;  // sds
 constexpr double kSdLimit = 0.15;
 constexpr Index kLong = 40000;
-constexpr double kSeconds = 3.0;  // of a check, and ten times that of the longer run
+constexpr double kSeconds = 1.5;  // of a check, and ten times that of the longer run
 
 struct Case {
     Index rows = 0;

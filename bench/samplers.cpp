@@ -18,7 +18,6 @@
 #include <lrvb/sample/diagnostics.hpp>
 #include <lrvb/sample/nuts.hpp>
 
-#include <Eigen/Cholesky>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,36 +42,6 @@ double seconds(Work work) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Three clusters that are well apart, each with correlations of its own.
-DataFrame clusters(Index rows, Index columns, std::uint64_t seed) {
-    Random random(seed);
-    std::vector<Vector> means;
-    std::vector<Matrix> factors;
-    for (int k = 0; k < 3; ++k) {
-        means.emplace_back(2.0 * standard_normals(columns, random));
-        Matrix root(columns, columns);
-        for (Index j = 0; j < columns; ++j) root.col(j) = standard_normals(columns, random);
-        const Matrix covariance =
-            root * root.transpose() / static_cast<double>(columns) + 0.3 * Matrix::Identity(columns, columns);
-        factors.emplace_back(Eigen::LLT<Matrix>(covariance).matrixL());
-    }
-    Matrix table(rows, columns);
-    for (Index i = 0; i < rows; ++i) {
-        const auto k = static_cast<std::size_t>(3.0 * random.uniform());
-        table.row(i) = means[k] + factors[k] * standard_normals(columns, random);
-    }
-    DataFrame frame;
-    frame.name = "clusters";
-    frame.rows = rows;
-    for (Index j = 0; j < columns; ++j) {
-        FrameColumn column;
-        column.name = fmt::format("x{}", j + 1);
-        column.numbers = table.col(j);
-        frame.columns.push_back(std::move(column));
-    }
-    return frame;
-}
-
 struct Case {
     std::string name;
     Dataset data;
@@ -87,8 +56,8 @@ std::vector<Case> cases() {
             {"iris, 4 columns",
              folder + "/iris.csv",
              {{"components", "3"}, {"columns", "Sepal.Length,Sepal.Width,Petal.Length,Petal.Width"}}},
-            {"600 x 10", clusters(600, 10, 1), {{"components", "3"}}},
-            {"178 x 13", clusters(178, 13, 2), {{"components", "3"}}}};
+            {"digits, 10", folder + "/digits.csv", {{"components", "3"}}},
+            {"wine, 13", folder + "/wine.csv", {{"components", "3"}, {"columns", "-cultivar"}}}};
 }
 
 // Counts the points that a density is asked about.

@@ -512,10 +512,16 @@ TEST(LargeDeclared, OnlyGlobalsAreSelectedUnlessLocalsAreAskedFor) {
     EXPECT_EQ(posterior.select({}).size(), 5U);
     EXPECT_EQ(posterior.select({"effect"}).size(), 2100U);
     EXPECT_EQ(posterior.select({"effect[7]"}).size(), 1U);
-    // And so a check and a correction, which are of everything, say what they are for.
-    EXPECT_EQ(sentence_of([&] { static_cast<void>(check(*fitted)); }),
-              "the model has 2103 free parameters, and draws of the exact posterior are made for 2000 at most: check a "
-              "smaller model of the same kind");
+    // Of so many there are the draws of one sampler, if it has the time.
+    CheckOptions options;
+    options.method = CheckMethod::importance;
+    EXPECT_EQ(sentence_of([&] { static_cast<void>(check(*fitted, options)); }),
+              "the model has 2103 free parameters, and only the no-U-turn sampler draws more than 2000: leave out "
+              "--method, or check a smaller model of the same kind");
+    options.method.reset();
+    options.seconds = 0.01;
+    EXPECT_EQ(sentence_of([&] { static_cast<void>(check(*fitted, options)); }),
+              "the no-U-turn sampler comes to no draws in 0.01 seconds: give it more (--seconds)");
 }
 
 #ifdef LRVB_WITH_REPORT

@@ -65,8 +65,12 @@ void require_nuts(const Model& model, Index dimension, const CheckOptions& optio
         dimension, kDenseStatistics));
 }
 
-constexpr double kWorkOfAGradient = 3.0;  // of a draw's
-constexpr double kWorkOfACoordinate = 100.0;
+// In the units of FittedModel::work_of_a_draw, as `make bench` has them (samplers).
+constexpr double kWorkOfAGradient = 2.0;  // of a draw's
+constexpr double kWorkOfACall = 3000.0;
+constexpr double kWorkOfACoordinate = 10.0;
+constexpr double kWorkOfAPair = 0.2;  // of coordinates, in a dense product
+constexpr double kWorkOfASparseCoordinate = 100.0;
 constexpr Index kMostDraws = 1000000;
 constexpr Index kFewestGradients = 4000;
 constexpr double kMoreChains = 4.0;  // draws, where chains do not agree
@@ -74,7 +78,9 @@ constexpr double kMoreChains = 4.0;  // draws, where chains do not agree
 // A draw, or a gradient, and the coordinates that it is carried to.
 double work_at(Index dimension, double evaluation) {
     const auto size = static_cast<double>(dimension);
-    return evaluation + size * ((is_large(dimension) ? 0.0 : size) + kWorkOfACoordinate);
+    const double of_coordinate =
+        is_large(dimension) ? kWorkOfASparseCoordinate : kWorkOfACoordinate + kWorkOfAPair * size;
+    return kWorkOfACall + evaluation + size * of_coordinate;
 }
 
 bool decides(const Check& check) {
@@ -132,10 +138,11 @@ class Checker {
             left_ -= gradient_work_ * static_cast<double>(next.gradients);
             if (next.draws == 0) break;
             const double factor = next.reliable ? 1.2 * next.more : kMoreChains;
-            const bool cut = next.draws < static_cast<Index>(draws);
+            // What chains cannot reach, longer ones of the same kind will not.
+            const bool ends = next.draws < static_cast<Index>(draws) || !next.unseen.empty();
             draws = std::max(factor, 1.5) * static_cast<double>(next.draws);
             if (rank(next) > rank(best) || (rank(next) == rank(best) && next.ess > best.ess)) best = std::move(next);
-            if (decides(best) || cut) break;
+            if (decides(best) || ends) break;
         }
         return best;
     }

@@ -12,12 +12,14 @@ namespace lrvb {
 
 namespace {
 
-constexpr double kQuick = 1.0;  // seconds
-constexpr double kFlat = 0.01;  // smallest eigenvalue of I − LᵀHL
+constexpr double kQuick = 1.0;   // seconds
+constexpr double kRounds = 2.0;  // of importance sampling, or so
+constexpr double kFlat = 0.01;   // smallest eigenvalue of I − LᵀHL
 
 bool is_wished(CheckWish wish, const FittedModel& fitted) {
     if (wish == CheckWish::quick) {
-        return fitted.work_of_a_draw() * static_cast<double>(CheckOptions().draws) <= detail::kWorkOfASecond;
+        const double draws = kRounds * static_cast<double>(CheckOptions().draws);
+        return fitted.work_of_a_draw() * draws <= detail::kWorkOfASecond;
     }
     return wish != CheckWish::never;
 }

@@ -39,7 +39,7 @@ std::string more_draws(const Check& check, double factor);
 void compare(const Posterior& posterior, const Advice& advice, Check& check);
 
 /// Numbers looked at in about a second: time is counted by work, so that the same check is made on any machine.
-constexpr double kWorkOfASecond = 3e8;
+constexpr double kWorkOfASecond = 6e8;
 
 /// k̂ of weights times squared distances z of a variable from its mean.
 double variance_k_hat(const Vector& log_ratios, const Eigen::ArrayXd& z);

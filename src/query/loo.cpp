@@ -17,9 +17,10 @@ namespace lrvb {
 
 namespace {
 
-constexpr double kStep = 0.01;       // of differences, in posterior sds
-constexpr double kFewSeconds = 1e9;  // numbers looked at
-constexpr double kSmoothing = 20.0;  // what smoothing costs beside, for each row and draw
+constexpr double kStep = 0.01;        // of differences, in posterior sds
+constexpr double kFewSeconds = 1e9;   // numbers looked at
+constexpr double kMostSeconds = 2.0;  // of draws
+constexpr double kSmoothing = 20.0;   // what smoothing costs beside, for each row and draw
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -229,6 +230,7 @@ Loo leave_one_out(const FittedModel& fitted, const LooOptions& options) {
     draws.draws = options.draws;
     draws.seed = options.seed;
     draws.threads = options.threads;
+    draws.seconds = kMostSeconds;
     const Check checked = check(fitted, draws);
     // Where nothing was asked for, what can be had.
     if (!options.method && checked.verdict == CheckVerdict::unchecked) return by_response(fitted, options.threads);

@@ -208,7 +208,7 @@ TEST_F(CheckCommand, ANumPyArchiveHasTheDrawsOfTheCsvFile) {
 
 TEST_F(CheckCommand, DrawsThatCannotBeReliedOnAreSaidToBeSoBesideThem) {
     fit_old_faithful();
-    const Result few = lrvb("check fit.json $DATA/old_faithful.csv --draws 200 --save-draws -");
+    const Result few = lrvb("check fit.json $DATA/old_faithful.csv --method importance --draws 200 --save-draws -");
     EXPECT_EQ(few.code, 0);
     EXPECT_EQ(parse_csv(few.out).rows.size(), 200U);
     EXPECT_NE(few.err.find("the exact numbers are doubtful"), std::string::npos) << few.err;

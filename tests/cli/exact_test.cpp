@@ -36,8 +36,7 @@ TEST_F(ExactAnswers, OfFourColumnsTheNoUTurnSamplerDecides) {
     EXPECT_GT(found.at("ess").get<double>(), 400.0);
     for (const json& variable : found.at("variables")) {
         const std::string verdict = variable.at("verdict");
-        EXPECT_TRUE(verdict == "ok" || verdict.find(" off by ") != std::string::npos)
-            << variable.at("name") << ": " << verdict;
+        EXPECT_EQ(verdict.find("not "), std::string::npos) << variable.at("name") << ": " << verdict;
     }
     EXPECT_EQ(lrvb(check + "2").out, result.out);
 }
@@ -68,7 +67,7 @@ TEST_F(ExactAnswers, AnExactFitIsTheFitThatACheckCorrects) {
 }
 
 TEST_F(ExactAnswers, WhatCannotBeHadIsRefusedAndNothingIsWritten) {
-    const Result result = lrvb("fit mixture $DATA/iris.csv -c -Species -k 3 --exact --seconds 0.1 -o fit.json");
+    const Result result = lrvb("fit mixture $DATA/digits.csv -k 3 --exact --seconds 0.1 -o fit.json");
     EXPECT_EQ(result.code, 1);
     EXPECT_NE(result.err.find("cannot be corrected by these draws"), std::string::npos) << result.err;
     EXPECT_FALSE(std::filesystem::exists(work() / "fit.json"));

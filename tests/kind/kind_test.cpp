@@ -305,7 +305,7 @@ TEST_F(Counts, HelpAndCompletionKnowTheKind) {
         EXPECT_NE(lrvb("completion " + name).out.find("exposure"), std::string::npos);
     }
     const Result completed = shell(
-        "bash -c 'source <(lrvb completion bash); COMP_WORDS=(lrvb fit counts --ex); COMP_CWORD=3; _lrvb; echo "
+        "bash -c 'source <(lrvb completion bash); COMP_WORDS=(lrvb fit counts --exp); COMP_CWORD=3; _lrvb; echo "
         "\"${COMPREPLY[*]}\"'");
     EXPECT_EQ(completed.out, "--exposure\n") << completed.err;
 }

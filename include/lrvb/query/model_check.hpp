@@ -48,7 +48,7 @@ struct ModelCheckOptions {
     /// Data sets that are drawn; absent: as above.
     std::optional<Index> replicates;
     /// How exact draws are made. Its seed and threads are those of the data sets, too.
-    CheckOptions exact;
+    CheckOptions exact = {.seconds = 5.0};
 };
 
 constexpr double kModelCheckLevel = 0.9;  // of ranges and bands
