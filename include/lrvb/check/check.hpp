@@ -61,8 +61,8 @@ struct CheckOptions {
     /// sampler, until they do or the time is up.
     std::optional<CheckMethod> method = {};
     Index draws = 4000;
-    /// The time of a choice, and of the no-U-turn sampler, about: it is counted by work, so that every machine makes the
-    /// same check.
+    /// The time of a choice, and of the no-U-turn sampler, about: it is counted by work, so that every machine makes
+    /// the same check.
     double seconds = 30.0;
     std::uint64_t seed = 1;
     int threads = 1;

@@ -33,8 +33,8 @@ LRVB_EXPORT ParetoSmoothed pareto_smooth(const Vector& log_ratios);
 /// Below this k̂, estimates from so many draws are reliable: min(1 − 1/log10 S, 0.7).
 LRVB_EXPORT double pareto_threshold(Index draws);
 
-/// The exponentials of log weights, exactly zero for −∞: a vectorised exponential may leave the smallest of numbers there,
-/// and a draw without density would count as one that has some.
+/// The exponentials of log weights, exactly zero for −∞: a vectorised exponential may leave the smallest of numbers
+/// there, and a draw without density would count as one that has some.
 LRVB_EXPORT Vector weights_of(const Vector& log_weights);
 
 struct ParetoFit {

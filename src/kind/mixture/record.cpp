@@ -316,7 +316,8 @@ void MixtureRecord::predict(const State& state, RowSource& rows, bool one_by_one
 
 std::string MixtureRecord::prediction_note() const {
     if (!draws.empty()) return {};
-    return "predictions are those of the fit before it was corrected, by a program that kept no draws: correct it again";
+    return "predictions are those of the fit before it was corrected, by a program that kept no draws: correct it "
+           "again";
 }
 
 std::shared_ptr<const ModelRecord> MixtureRecord::corrected(const CorrectionDraws& exact) const {

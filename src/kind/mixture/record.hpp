@@ -51,7 +51,8 @@ class MixtureRecord final : public ModelRecord {
     Document page(const FitFile& fit) const override;
     void predict(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
                  TableSink& sink) const override;
-    /// The same for rows of any source, by the draws, or else at a state of the model, whose n-th (from 0) is called by `number` just after it was read.
+    /// The same for rows of any source, by the draws, or else at a state of the model, whose n-th (from 0) is called by
+    /// `number` just after it was read.
     void predict(const State& state, RowSource& rows, bool one_by_one, const std::function<Index(Index)>& number,
                  TableSink& sink) const;
     std::string prediction_note() const override;
