@@ -164,6 +164,7 @@ class Sampler {
         const Index total = length * sample.chains;
         sample.points.resize(density_.dimension(), total);
         sample.log_density.resize(total);
+        if (total == 0) return;
         for (Index c = 0; c < sample.chains; ++c) {
             const Kept& one = kept[static_cast<std::size_t>(c)];
             sample.points.middleCols(c * length, length) = whitening_.points(one.positions.leftCols(length));

@@ -239,6 +239,16 @@ TEST(NoUTurn, CanBeCancelled) {
     EXPECT_LT(last, 0.7);
 }
 
+// As every chain has not yet begun to keep its own.
+TEST(NoUTurn, WithTooFewGradientsThereAreNoDraws) {
+    const NormalTarget target(3, 1);
+    const NutsSample sample =
+        no_u_turn(target.density(), {target.mean, target.covariance}, {.warmup = 300, .gradients = 200});
+    EXPECT_EQ(sample.points.cols(), 0);
+    EXPECT_FALSE(sample.reliable());
+    EXPECT_LE(sample.gradients, 204);
+}
+
 TEST(NoUTurn, RefusesWhatItCannotStartFrom) {
     const NormalTarget target(3, 1);
     const NormalApproximation flat{target.mean, Matrix::Zero(3, 3)};
