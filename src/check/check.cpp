@@ -73,7 +73,7 @@ constexpr double kWorkOfAPair = 0.2;  // of coordinates, in a dense product
 constexpr double kWorkOfASparseCoordinate = 100.0;
 constexpr Index kMostDraws = 1000000;
 constexpr Index kFewestGradients = 12000;  // chains need most of these before they keep a draw
-constexpr double kMoreChains = 4.0;  // draws, where chains do not agree
+constexpr double kMoreChains = 4.0;        // draws, where chains do not agree
 
 // A draw, or a gradient, and the coordinates that it is carried to.
 double work_at(Index dimension, double evaluation) {
