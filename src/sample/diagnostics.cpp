@@ -1,5 +1,6 @@
 #include "base/validate.hpp"
 #include "family/special.hpp"
+#include "sample/autocovariance.hpp"
 
 #include <lrvb/sample/diagnostics.hpp>
 
@@ -12,6 +13,8 @@
 namespace lrvb {
 
 namespace {
+
+constexpr Index kFewLags = 64;
 
 Matrix halves(const Matrix& chains) {
     const Index half = chains.rows() / 2;
@@ -102,9 +105,13 @@ double effective_sample_size(const Matrix& chains) {
     const Variances variances = variances_of(split);
     const double count = static_cast<double>(split.size());
     if (!(variances.total > 0.0)) return count;
+    Vector all;  // of chains that mix badly, whose lags are many
     const auto correlation = [&](Index lag) {
-        const double covariance =
-            centred.topRows(draws - lag).cwiseProduct(centred.bottomRows(draws - lag)).sum() / count;
+        if (lag >= kFewLags && all.size() == 0) all = detail::autocovariances(centred);
+        const double sum_of_products =
+            lag < kFewLags ? centred.topRows(draws - lag).cwiseProduct(centred.bottomRows(draws - lag)).sum()
+                           : all[lag];
+        const double covariance = sum_of_products / count;
         const double within = variances.within * static_cast<double>(draws - 1) / static_cast<double>(draws);
         return 1.0 - (within - covariance) / variances.total;
     };

@@ -1,5 +1,7 @@
 // Effective sample sizes and R̂ of chains whose autocorrelation is known.
 
+#include "sample/autocovariance.hpp"
+
 #include <lrvb/family/random.hpp>
 #include <lrvb/sample/diagnostics.hpp>
 
@@ -22,6 +24,18 @@ Matrix autoregressive(double phi, Index draws, Index chains, std::uint64_t seed)
         }
     }
     return result;
+}
+
+TEST(Diagnostics, AutocovariancesAreSumsOfProducts) {
+    for (const Index draws : {1, 2, 7, 64, 100}) {
+        const Matrix chains = autoregressive(0.9, draws, 3, 5);
+        const Vector all = detail::autocovariances(chains);
+        ASSERT_EQ(all.size(), draws);
+        for (Index lag = 0; lag < draws; ++lag) {
+            const double direct = chains.topRows(draws - lag).cwiseProduct(chains.bottomRows(draws - lag)).sum();
+            EXPECT_NEAR(all[lag], direct, 1e-12 * chains.squaredNorm()) << draws << " " << lag;
+        }
+    }
 }
 
 TEST(Diagnostics, TheEffectiveSizeOfAnAutoregressionIsKnown) {
