@@ -27,6 +27,7 @@ namespace lrvb {
 namespace {
 
 constexpr double kLeastShare = 3e-7;  // of a column's variance for each row, in the automatic prior of full covariances
+constexpr Index kWorthAThread = 20000;  // numbers looked at
 
 // How a hyperparameter moves the natural parameters of the prior.
 struct PriorDerivative {
@@ -553,8 +554,11 @@ JointGradients MixtureModel::log_joint_gradients(const Matrix& statistics, int t
         result.values[i] = expansion.value;
         result.gradients.col(i) = expansion.gradient;
     };
-    // A pass has the threads that the model was made with: few rows are better shared out by columns.
-    const bool by_columns = self.source->resident() != nullptr && self.specification.threads == 1;
+    // A pass has the threads that the model was made with: few rows are better shared out by columns, and very few are
+    // not worth waking a thread for.
+    const Index numbers = rows() * columns() * components() * statistics.cols();
+    const bool by_columns =
+        self.source->resident() != nullptr && self.specification.threads == 1 && numbers >= kWorthAThread;
     detail::in_parallel(by_columns ? threads : 1, statistics.cols(), ask);
     return result;
 }
