@@ -54,7 +54,8 @@ std::string flat_direction(const FittedModel& fitted) {
         rows[static_cast<std::size_t>(most)].name, flattest.curvature);
 }
 
-CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish wish, std::optional<double> seconds) {
+CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish wish, std::optional<double> seconds,
+                         const std::function<bool(const CheckProgress&)>& progress) {
     CheckedFit result;
     result.fitted = kind.fit(request);
     FittedModel& fitted = *result.fitted;
@@ -66,9 +67,11 @@ CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish 
         CheckOptions options;
         options.seed = request.options.seed;
         options.threads = request.threads;
+        options.progress = progress;
         if (wish == CheckWish::quick) options.seconds = kQuick;
         if (seconds) options.seconds = *seconds;
         if (wish == CheckWish::exact) {
+            detail::require_one_optimum(file);
             exact = check(fitted, options);
         } else {
             try {

@@ -14,6 +14,8 @@ namespace lrvb::detail {
 
 namespace {
 
+constexpr double kMostShift = 0.2;  // of a variable that is ok, Monte Carlo error included
+constexpr double kMostRatio = 0.15;
 constexpr double kLargestKHat = 1.0;
 constexpr double kReliableRHat = 1.05;
 constexpr double kDoubtfulRHat = 1.1;
@@ -86,7 +88,8 @@ void judge_nuts(const Advice& advice, Check& check) {
     check.verdict = CheckVerdict::doubtful;
     if (!(check.r_hat < kAgreeingRHat)) {
         check.trust = fmt::format("{}: the exact numbers are doubtful; {}", moves, advice(check, kMore));
-    } else if (static_cast<double>(check.divergences) > kFewDivergences * static_cast<double>(check.draws)) {
+    } else if (check.divergences > 0 &&
+               static_cast<double>(check.divergences) >= kFewDivergences * static_cast<double>(check.draws)) {
         check.trust = fmt::format(
             "{}, where the posterior bends more than steps can follow: the exact numbers are doubtful; use a stronger "
             "prior, or another way to write the model",
@@ -174,8 +177,14 @@ bool is_off(double difference, double error, double z) {
     return std::abs(difference) - z * error > kCheckTolerance;
 }
 
-bool is_resolved(double error, double z) {
-    return z * error <= kCheckTolerance;
+// What z standard errors may be for draws to tell whether a variable is ok: that it is within the limit, or off.
+double allowed(double difference, double limit) {
+    const double size = std::abs(difference);
+    return std::min(kCheckTolerance, std::max(limit - size, size - kCheckTolerance));
+}
+
+bool is_resolved(double difference, double error, double z, double limit) {
+    return z * error <= kCheckTolerance && std::abs(difference) + z * error <= limit;
 }
 
 // Empty where it is not off.
@@ -191,8 +200,9 @@ std::string off_text(const CheckedVariable& variable, double z) {
 
 std::string unresolved_text(const CheckedVariable& variable, double z) {
     std::string text;
-    if (!is_resolved(variable.shift_se, z)) text = fmt::format("±{:.2f} sd", z * variable.shift_se);
-    if (!is_resolved(variable.ratio_se, z)) {
+    if (!is_resolved(variable.shift, variable.shift_se, z, kMostShift))
+        text = fmt::format("±{:.2f} sd", z * variable.shift_se);
+    if (!is_resolved(variable.ratio - 1.0, variable.ratio_se, z, kMostRatio)) {
         if (!text.empty()) text += ", ";
         text += fmt::format("sd ±{:.0f}%", 100.0 * z * variable.ratio_se);
     }
@@ -229,7 +239,7 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
     const double z = central_quantile(1.0 - 0.05 / static_cast<double>(std::max<std::size_t>(free, 1)));
     std::vector<std::string> off;
     std::vector<std::string> unresolved;
-    double largest_error = 0.0;
+    double lacking = 0.0;  // of draws that tell of all, the root of how many times as many
     for (CheckedVariable& variable : check.variables) {
         if (variable.verdict == "fixed") continue;
         if (check.verdict == CheckVerdict::unchecked) {
@@ -240,15 +250,15 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
         } else if (text = unresolved_text(variable, z); !text.empty()) {
             variable.verdict = std::move(text);
             unresolved.push_back(variable.name);
-            largest_error = std::max({largest_error, variable.shift_se, variable.ratio_se});
+            lacking = std::max({lacking, z * variable.shift_se / allowed(variable.shift, kMostShift),
+                                z * variable.ratio_se / allowed(variable.ratio - 1.0, kMostRatio)});
         } else {
             variable.verdict = "ok";
         }
     }
-    check.more = std::max(std::pow(z * largest_error / kCheckTolerance, 2), kCheckEss / check.ess);
+    check.more = std::max(lacking * lacking, kCheckEss / check.ess);
     check.resolved = static_cast<Index>(rows.size() - unresolved.size());
     if (check.verdict == CheckVerdict::unchecked) {
-        check.more = std::max(std::pow(z * largest_error / kCheckTolerance, 2), kCheckEss / check.ess);
         check.resolved = static_cast<Index>(rows.size() - free);
         check.message = fmt::format("the draws are not reliable enough for a comparison: {}", check.trust);
     } else if (!off.empty()) {

@@ -1,3 +1,5 @@
+#include "check/target.hpp"
+
 #include <lrvb/check/check.hpp>
 #include <lrvb/posterior/quantiles.hpp>
 
@@ -94,13 +96,16 @@ Posterior corrected_posterior(const Posterior& before, const Check& check) {
 
 }  // namespace
 
+void detail::require_one_optimum(const FitFile& fit) {
+    if (fit.other_optima.empty()) return;
+    throw std::invalid_argument(
+        fmt::format("the fit cannot be corrected by draws about one optimum: {}; report both, or give a prior that "
+                    "decides between them",
+                    other_optima_text(fit.posterior, fit.other_optima)));
+}
+
 FitFile corrected(const FitFile& fit, const Check& check) {
-    if (!fit.other_optima.empty()) {
-        throw std::invalid_argument(
-            fmt::format("the fit cannot be corrected by draws about one optimum: {}; report both, or give a prior that "
-                        "decides between them",
-                        other_optima_text(fit.posterior, fit.other_optima)));
-    }
+    detail::require_one_optimum(fit);
     if (!check.reliable) {
         throw std::invalid_argument(fmt::format("the fit cannot be corrected by these draws: {}", check.trust));
     }

@@ -21,8 +21,9 @@ constexpr const char* kNoChains =
     "a component has few rows, and no Gibbs chains could be run to see whether it loses them";
 
 // Where the smallest component has fewer rows, it may lose them all, which only chains can tell.
-constexpr double kFewRows = 20.0;
+constexpr double kFewRows = 50.0;
 constexpr int kTurns = 3;  // of exploring
+constexpr std::uint64_t kPartStreams = std::uint64_t{1} << 60U;
 // The share of a variance that one draw at an uncovered place would make up.
 constexpr double kLimit = 0.02;
 // Where the weights have something of a tail, it is looked at more closely at first.
@@ -137,7 +138,7 @@ int explore(const Target& target, const ImportanceOptions& options, ImportanceSa
             const Index at = i * count / points.cols();
             points.col(i) = explored.points.col(explored.uncovered[static_cast<std::size_t>(at)]);
         }
-        Random random(options.seed, static_cast<std::uint64_t>(turn));
+        Random random(options.seed, kPartStreams + static_cast<std::uint64_t>(turn));
         std::vector<ProposalPart> proposal = sample.proposal;
         for (ProposalPart& part : proposal) part.share *= 0.5;
         for (ProposalPart& part : parts_at(points, kMostParts, options.dof, random)) {

@@ -14,12 +14,19 @@ LabelledDensity::LabelledDensity(const Model& model, const State& state, const M
     std::vector<std::vector<Index>> blocks;
     for (const std::vector<Index>& block : exchangeable.blocks) {
         std::vector<Index> coordinates;
+        Vector held;
         for (const Index variable : block) {
-            if (state.clamped[static_cast<std::size_t>(variable)]) return;
+            if (state.clamped[static_cast<std::size_t>(variable)]) {
+                const Vector value = model.layout().segment(state.mean, variable);
+                held.conservativeResize(held.size() + value.size());
+                held.tail(value.size()) = value;
+                continue;
+            }
             const std::vector<Index> own = density.chart().coordinates_of(variable);
             coordinates.insert(coordinates.end(), own.begin(), own.end());
         }
         blocks.push_back(std::move(coordinates));
+        held_.push_back(std::move(held));
     }
     blocks_ = std::move(blocks);
     if (!exchangeable.weights) return;
@@ -32,6 +39,7 @@ LabelledDensity::LabelledDensity(const Model& model, const State& state, const M
 
 // How much nearer to the centre the point is with these two blocks exchanged, squared.
 double LabelledDensity::gain(const VectorView& point, std::size_t one, std::size_t other) const {
+    if (held_[one] != held_[other]) return 0.0;
     if (weights_.size() > 0 && weights_[static_cast<Index>(one)] != weights_[static_cast<Index>(other)]) return 0.0;
     const auto square = [&](Index at, double value) {
         const double off = (value - centre_[at]) * inverse_sd_[at];

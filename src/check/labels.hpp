@@ -9,8 +9,9 @@
 namespace lrvb::detail {
 
 /// The density of a model, cut to the labels of its fit: zero wherever exchanging two of its blocks (the components of
-/// a mixture) brings a point nearer to the centre of the approximation, in its sds. Blocks that are held, or of
-/// different weights that are held, cannot be exchanged; and of models without such blocks nothing is cut.
+/// a mixture) brings a point nearer to the centre of the approximation, in its sds. Blocks with
+/// different values that are held, or of different weights that are, cannot be exchanged; and of models without such
+/// blocks nothing is cut.
 class LRVB_EXPORT LabelledDensity final : public LogDensity {
   public:
     LabelledDensity(const Model& model, const State& state, const ModelDensity& density,
@@ -34,6 +35,7 @@ class LRVB_EXPORT LabelledDensity final : public LogDensity {
     Vector centre_;
     Vector inverse_sd_;
     std::vector<std::vector<Index>> blocks_;  // their coordinates; none where nothing can be exchanged
+    std::vector<Vector> held_;                // of each block, the statistics of what is clamped
     std::vector<Index> ratios_;               // log(π_k/π_K)
     Vector weights_;                          // that are held
     mutable Index seen_ = 0;

@@ -38,6 +38,9 @@ std::string more_draws(const Check& check, double factor);
 /// Compares the answer with the draws.
 void compare(const Posterior& posterior, const Advice& advice, Check& check);
 
+/// Refuses a fit that shares its posterior with other optima, which draws about one of them cannot correct.
+void require_one_optimum(const FitFile& fit);
+
 /// Numbers looked at in about a second: time is counted by work, so that the same check is made on any machine.
 constexpr double kWorkOfASecond = 6e8;
 

@@ -69,6 +69,10 @@ int run_check(const Settings& settings) {
     if (settings.flag("all") && settings.has("variables")) {
         throw UsageError("--all and --variables contradict each other");
     }
+    const std::string method = settings.text("method", "auto");
+    if (settings.has("seconds") && (settings.flag("model") || method == "importance" || method == "mh")) {
+        throw UsageError("--seconds is for --method auto and nuts: leave it out, or take one of these");
+    }
     const std::string output = settings.text("output");
     const std::string draws_path = settings.text("save-draws");
     const std::vector<std::string> inputs{settings.text("FIT"), settings.text("DATA")};
@@ -95,6 +99,8 @@ int run_check(const Settings& settings) {
     };
     options.draws = settings.whole("draws", options.draws);
     options.seed = settings.seed();
+    // Draws that made an answer cannot judge it.
+    if (fit.correction && !settings.has("seed")) options.seed = fit.correction->seed + 1;
     options.threads = threads_of(settings);
     const std::vector<Index> chosen = fit.posterior.select(settings.list("variables"));
     const Check check = lrvb::check(*restore(fit, data_of(data), options.threads), fit.posterior, options);

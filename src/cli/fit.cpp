@@ -109,7 +109,10 @@ int fit_all(const Kind& kind, const OptionInfo& option, const Settings& settings
         throw UsageError(fmt::format("{} is of one fit: choose one {}, or use 'lrvb predict' on the fits of a range",
                                      table.option, option.short_key()));
     }
-    if (settings.flag("exact")) throw UsageError("--exact is of one fit: choose one " + option.short_key());
+    for (const std::string name : {"exact", "seconds"}) {
+        if (settings.has(name))
+            throw UsageError(fmt::format("--{} is of one fit: choose one {}", name, option.short_key()));
+    }
     const std::vector<std::string> outputs = range_outputs(settings.text("output"), option, first, last);
     for (const std::string& output : outputs) require_other_file(output, files_read(kind, settings));
     const FitRequest all = request_of(settings);
@@ -142,9 +145,20 @@ int fit_kind(const Kind& kind, const Settings& settings) {
     const FitRequest request = request_of(settings);
     const CheckWish wish = wish_of(settings);
     std::optional<double> seconds;
+    if (settings.has("seconds") && wish == CheckWish::never) {
+        throw UsageError("--seconds is the time of the comparison, and --check never has none: leave one of them out");
+    }
     if (settings.has("seconds")) seconds = settings.number("seconds");
-    const CheckedFit fit = with_progress(
-        request, settings, [&](const FitRequest& whole) { return fit_and_check(kind, whole, wish, seconds); });
+    const CheckedFit fit = with_progress(request, settings, [&](const FitRequest& whole) {
+        try {
+            return fit_and_check(kind, whole, wish, seconds,
+                                 [](const CheckProgress&) { return !Interruption::asked_for(); });
+        } catch (const std::runtime_error&) {
+            if (!Interruption::asked_for()) throw;
+            complain("interrupted while the fit was compared with the exact posterior: nothing was written");
+            end_as_interrupted();
+        }
+    });
     FitFile& file = fit.fitted->file();
     file.program = LRVB_VERSION;
     file.data.na = request.data.na();

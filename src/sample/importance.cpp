@@ -102,6 +102,8 @@ ImportanceSample one_round(const LogDensity& density, std::vector<ProposalPart> 
     sample.log_weights = std::move(smoothed.log_weights);
     sample.k_hat = smoothed.k_hat;
     sample.ess = smoothed.ess;
+    // Of few draws a part may have none.
+    std::erase_if(proposal, [](const ProposalPart& part) { return !(part.share > 0.0); });
     sample.proposal = std::move(proposal);
     return sample;
 }

@@ -15,6 +15,7 @@ namespace lrvb {
 namespace {
 
 constexpr std::uint64_t kDiscreteSeed = 1;
+constexpr std::uint64_t kDiscreteStreams = std::uint64_t{1} << 61U;  // no sampler has these
 constexpr Index kPoints = 64;  // a task; and at most so many are not worth waking a thread for
 constexpr int kTiedStatistics = 64;
 
@@ -141,7 +142,7 @@ Matrix ModelDensity::statistics(const Matrix& points, int threads) const {
     const Layout& layout = model_->layout();
     const JointGradients joint = model_->log_joint_gradients(values, threads);
     for (Index i = 0; i < points.cols(); ++i) {
-        Random random(kDiscreteSeed, static_cast<std::uint64_t>(i));
+        Random random(kDiscreteSeed, kDiscreteStreams + static_cast<std::uint64_t>(i));
         for (const Index j : chart_.discrete()) {
             const Vector natural = joint.gradients.col(i).segment(layout[j].offset, layout[j].size);
             values.col(i).segment(layout[j].offset, layout[j].size) =

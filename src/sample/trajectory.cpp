@@ -101,13 +101,12 @@ bool NoUTurnChain::told(double log_density, const VectorView& gradient) {
     next_.log_density = log_density;
     next_.gradient = gradient;
     kick();
-    if (leaf_ == 0) first_momentum_ = next_.momentum;
     const bool ended = add_leaf();
     if (!ended && leaf_ < (Index{1} << depth_)) {
         step();
         return false;
     }
-    const bool turned = ended || (depth_ == 0 ? are_apart(draw_.momentum, next_.momentum) : turns_at_joint());
+    const bool turned = ended || (depth_ == 0 && are_apart(draw_.momentum, next_.momentum));
     end_subtree(ended);
     if (turned || is_turning(left_.momentum, right_.momentum, sum_)) return end_move();
     if (depth_ == max_depth_) {
@@ -164,16 +163,6 @@ bool NoUTurnChain::are_apart(const Vector& one, const Vector& other) {
 bool NoUTurnChain::is_turning(const Vector& left, const Vector& right, const Vector& sum) {
     const Vector between = sum - 0.5 * (left + right);
     return left.dot(between) <= 0.0 || right.dot(between) <= 0.0;
-}
-
-// Whether the trajectory turns together with the first point of the subtree, or the subtree together with the point
-// before it: where steps are long, all of it may have gone about, and look as though it had not.
-bool NoUTurnChain::turns_at_joint() const {
-    const bool forwards = direction_ > 0.0;
-    const Vector& far_end = (forwards ? left_ : right_).momentum;
-    const Vector& near_end = (forwards ? right_ : left_).momentum;
-    return is_turning(far_end, first_momentum_, sum_ + first_momentum_) ||
-           is_turning(near_end, next_.momentum, sub_sum_ + near_end);
 }
 
 void NoUTurnChain::end_subtree(bool turned) {

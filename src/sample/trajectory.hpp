@@ -73,7 +73,6 @@ class NoUTurnChain {
     void end_subtree(bool turned);
     bool end_move();
     bool has_turned_within();
-    bool turns_at_joint() const;
     static bool are_apart(const Vector& one, const Vector& other);
     static bool is_turning(const Vector& left, const Vector& right, const Vector& sum);
 
@@ -89,7 +88,6 @@ class NoUTurnChain {
     Place chosen_;  // of the subtree
     Vector sum_;    // of momenta
     Vector sub_sum_;
-    Vector first_momentum_;  // of the subtree
     double log_weight_ = 0.0;
     double sub_log_weight_ = 0.0;
     double energy_ = 0.0;  // at the beginning

@@ -232,7 +232,7 @@ TEST_F(CheckCommand, ACorrectedFitIsAFitFileWithTheExactNumbers) {
             EXPECT_NEAR(summary.at(name).at("mean").get<double>(), variable.at("mean_exact").get<double>(), 1e-9);
             EXPECT_NEAR(summary.at(name).at("sd").get<double>(), variable.at("sd_exact").get<double>(), 1e-9);
         }
-        EXPECT_NE(lrvb("summary fit2.json").out.find("corrected by 4000 draws"), std::string::npos);
+        EXPECT_NE(lrvb("summary fit2.json").out.find("corrected by "), std::string::npos);
         // What a check said of the means before says nothing of these.
         EXPECT_FALSE(file.contains("check"));
         EXPECT_EQ(lrvb("summary fit2.json").out.find("verdict"), std::string::npos);

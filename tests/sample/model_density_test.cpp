@@ -304,6 +304,21 @@ TEST(ModelDensity, ThePumpsAgreeWithQuadrature) {
     EXPECT_NEAR(std::sqrt(moments.covariance(0, 0)), 0.71325, 5.0 * 0.71325 / std::sqrt(sample.ess));
 }
 
+// What draws a point must not decide about its discrete variables as well.
+TEST(ModelDensity, DiscreteVariablesHaveTheirMeansForAnySeed) {
+    ModelBuilder builder;
+    const auto p = builder.add("p", beta(1.5, 2.5));
+    builder.add("z", bernoulli(p));
+    const MultilinearModel model = builder.build();
+    const Fitted fitted(model);
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        const ImportanceSample sample =
+            importance_sample(fitted.density, fitted.approximation, {.draws = 50000, .seed = seed});
+        const Matrix values = fitted.density.statistics(sample.points).bottomRows(1);
+        EXPECT_NEAR(weighted_moments(values, sample.log_weights).mean[0], 0.375, 0.01) << seed;
+    }
+}
+
 // Three observations, each with a label of its own, and a switch: what is left is the sum over all sixteen values.
 TEST(ModelDensity, DiscreteVariablesAreSummedOut) {
     ModelBuilder builder;

@@ -27,8 +27,8 @@
 ///
 ///     off            where |shift| − z·se or |ratio − 1| − z·se is above 0.1: with a probability of 95 %, none is
 ///                    called off that is not;
-///     not resolved   where it is not off, but z·se of either is above 0.1, so that these draws cannot tell;
-///     ok             otherwise.
+///     ok             where |shift| + z·se is at most 0.2 and |ratio − 1| + z·se at most 0.15, and z·se of both 0.1;
+///     not resolved   otherwise: these draws cannot tell.
 ///
 /// k̂ cannot see where no draw goes: a component that can lose its rows falls back to its prior there, and the precision
 /// between a few groups has nothing to hold it once they are alike. So Gibbs chains (Model::gibbs) leave from draws,
@@ -143,15 +143,16 @@ enum class CheckWish {
 
 /// A fit, what can be seen of it without sampling among its warnings (a flat direction, what the prior decides, what
 /// its kind knows), and its check, where it is wished for and it converged. `seconds`: the time of the check; absent:
-/// about one for a quick one, and that of CheckOptions otherwise. Throws what Kind::fit throws, and what `corrected`
-/// throws for an exact one.
+/// about one for a quick one, and that of CheckOptions otherwise; `progress` as there. Throws what Kind::fit throws,
+/// and what `corrected` throws for an exact one.
 struct CheckedFit {
     std::unique_ptr<FittedModel> fitted;
     /// Whether a check was tried: a posterior that draws do not reach gets a warning instead.
     bool check_tried = false;
 };
 LRVB_EXPORT CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish wish = CheckWish::quick,
-                                     std::optional<double> seconds = {});
+                                     std::optional<double> seconds = {},
+                                     const std::function<bool(const CheckProgress&)>& progress = {});
 
 /// A direction that is nearly flat, in a sentence with the variable and the remedy; empty where there is none.
 LRVB_EXPORT std::string flat_direction(const FittedModel& fitted);

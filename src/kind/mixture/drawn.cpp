@@ -147,7 +147,7 @@ Vector MixtureDraws::far_away(const Vector& row) const {
     return result;
 }
 
-MixtureModel::Prediction MixtureDraws::predict(const Matrix& rows) const {
+MixtureModel::Prediction MixtureDraws::predict(const Matrix& rows, RowsAre rows_are) const {
     const auto draws = static_cast<double>(numbers_.cols());
     MixtureModel::Prediction result{Matrix::Zero(rows.rows(), components_), Vector(rows.rows())};
     Matrix terms(components_, numbers_.cols());
@@ -168,9 +168,15 @@ MixtureModel::Prediction MixtureDraws::predict(const Matrix& rows) const {
         for (Index s = 0; s < terms.cols(); ++s) {
             const double highest = terms.col(s).maxCoeff();
             const Vector own = (terms.col(s).array() - highest).exp();
-            result.responsibilities.row(n) += own.transpose() / own.sum() / draws;
-            sum += own.sum() * std::exp(highest - largest);
+            const double height = std::exp(highest - largest);
+            if (rows_are == RowsAre::fitted) {
+                result.responsibilities.row(n) += own.transpose() / own.sum() / draws;
+            } else {
+                result.responsibilities.row(n) += own.transpose() * height;
+            }
+            sum += own.sum() * height;
         }
+        if (rows_are == RowsAre::new_ones) result.responsibilities.row(n) /= sum;
         result.log_density[n] += std::log(sum / draws);
     }
     return result;

@@ -12,7 +12,10 @@ namespace lrvb::detail {
 /// Draws of a mixture's parameters from its exact posterior, which all count the same: what predictions of a corrected
 /// fit average over,
 ///
-///     p(x | data) ≈ (1/S) Σ_s Σ_k π_k N(x; μ_k, Λ_k⁻¹),     P(k | x, data) ≈ (1/S) Σ_s P(k | x, θ_s).
+///     p(x | data) ≈ (1/S) Σ_s f_s,     f_s = Σ_k f_sk,     f_sk = π_k N(x; μ_k, Λ_k⁻¹) at draw s.
+///
+/// A new row says something of the parameters too, so that P(k | x, data) ≈ Σ_s f_sk / Σ_s f_s; one that was fitted has
+/// said it already, and P(k | x_n, data) ≈ (1/S) Σ_s f_sk/f_s.
 ///
 /// A draw stacks, in the units of the data, the weights (of two components or more), then component by component the
 /// means and the precisions: of diagonal ones those of the columns, of full ones the lower half, column by column.
@@ -29,7 +32,8 @@ class MixtureDraws {
     Document document() const;
 
     /// For new rows, in the units of the data, one a row. Log densities are −∞ where no double holds them.
-    MixtureModel::Prediction predict(const Matrix& rows) const;
+    enum class RowsAre { new_ones, fitted };
+    MixtureModel::Prediction predict(const Matrix& rows, RowsAre rows_are) const;
 
   private:
     MixtureDraws(const MixtureStatistics& statistics, Matrix numbers);

@@ -146,7 +146,8 @@ Posterior FittedMixture::refit(const RefitChange& change) const {
 
 void FittedMixture::predict_fitted(TableSink& sink) const {
     record().predict(
-        optimum().state, *source_, false, [&](Index row) { return file_row(row); }, sink);
+        optimum().state, *source_, false, [&](Index row) { return file_row(row); }, sink,
+        MixtureDraws::RowsAre::fitted);
 }
 
 double FittedMixture::work_of_a_draw() const {

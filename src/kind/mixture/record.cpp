@@ -284,12 +284,14 @@ void MixtureRecord::predict(const FitFile& fit, const Dataset& rows, const Predi
     require_same_names(fit.data, *new_rows.source);
     // One by one where rows are left out: then the number of those tells the file's row.
     predict(
-        state, *new_rows.source, options.drop_missing, [&](Index row) { return row + 1 + new_rows.dropped(); }, sink);
+        state, *new_rows.source, options.drop_missing, [&](Index row) { return row + 1 + new_rows.dropped(); }, sink,
+        MixtureDraws::RowsAre::new_ones);
 }
 
 // Row by row: the most probable component, the probability of each, and the log density of the row.
 void MixtureRecord::predict(const State& state, RowSource& rows, bool one_by_one,
-                            const std::function<Index(Index)>& number, TableSink& sink) const {
+                            const std::function<Index(Index)>& number, TableSink& sink,
+                            MixtureDraws::RowsAre rows_are) const {
     constexpr Index kChunk = 1 << 12;  // rows
     const Index width = rows.columns();
     std::vector<std::string> header{"component"};
@@ -302,7 +304,7 @@ void MixtureRecord::predict(const State& state, RowSource& rows, bool one_by_one
     while (const Index count = rows.read(buffer.data(), one_by_one ? 1 : kChunk)) {
         const Matrix values = Eigen::Map<const Matrix>(buffer.data(), width, count).transpose().leftCols(columns());
         const MixtureModel::Prediction prediction =
-            draws.empty() ? lrvb::predict(shape(), state, values) : draws.predict(values);
+            draws.empty() ? lrvb::predict(shape(), state, values) : draws.predict(values, rows_are);
         Vector numbers_of_row(components + 2);
         for (Index i = 0; i < count; ++i) {
             Index component = 0;

@@ -54,7 +54,7 @@ class MixtureRecord final : public ModelRecord {
     /// The same for rows of any source, by the draws, or else at a state of the model, whose n-th (from 0) is called by
     /// `number` just after it was read.
     void predict(const State& state, RowSource& rows, bool one_by_one, const std::function<Index(Index)>& number,
-                 TableSink& sink) const;
+                 TableSink& sink, MixtureDraws::RowsAre rows_are) const;
     std::string prediction_note() const override;
     std::shared_ptr<const ModelRecord> corrected(const CorrectionDraws& exact) const override;
 
