@@ -1,6 +1,7 @@
 #include "check/explore.hpp"
 
 #include "base/parallel.hpp"
+#include "sample/resampling.hpp"
 
 #include <lrvb/sample/pareto.hpp>
 
@@ -88,16 +89,9 @@ std::vector<Explorer::Start> Explorer::starts(const Matrix& draws, const Vector&
                                               Random& random) const {
     const Exchangeable exchangeable = model_.exchangeable();
     const bool can_empty = exchangeable.weights && !state_.clamped[static_cast<std::size_t>(*exchangeable.weights)];
-    // Systematic resampling.
+    const std::vector<Index> chosen = resampled(weights, chains_, random.uniform());
     Matrix points(draws.rows(), chains_);
-    double sum = 0.0;
-    Index draw = 0;
-    const double offset = random.uniform();
-    for (Index c = 0; c < chains_; ++c) {
-        const double level = (static_cast<double>(c) + offset) / static_cast<double>(chains_);
-        while (draw + 1 < weights.size() && sum + weights[draw] < level) sum += weights[draw++];
-        points.col(c) = draws.col(draw);
-    }
+    for (Index c = 0; c < chains_; ++c) points.col(c) = draws.col(chosen[static_cast<std::size_t>(c)]);
     const Matrix statistics = density_.statistics(points);
     const Layout& layout = model_.layout();
     std::vector<Start> result;

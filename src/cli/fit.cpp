@@ -150,9 +150,12 @@ int fit_kind(const Kind& kind, const Settings& settings) {
     }
     if (settings.has("seconds")) seconds = settings.number("seconds");
     const CheckedFit fit = with_progress(request, settings, [&](const FitRequest& whole) {
+        CheckLine line(settings.flag("quiet"));
         try {
-            return fit_and_check(kind, whole, wish, seconds,
-                                 [](const CheckProgress&) { return !Interruption::asked_for(); });
+            return fit_and_check(kind, whole, wish, seconds, [&](const CheckProgress& progress) {
+                line.show(progress);
+                return !Interruption::asked_for();
+            });
         } catch (const std::runtime_error&) {
             if (!Interruption::asked_for()) throw;
             complain("interrupted while the fit was compared with the exact posterior: nothing was written");

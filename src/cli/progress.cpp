@@ -55,11 +55,12 @@ std::string ProgressLine::text(const Progress& progress, double seconds) const {
     return line + fmt::format(", {:.3g} rows/s, {:.1f} s", rows_seen_ / std::max(seconds, 1e-9), seconds);
 }
 
-CheckLine::CheckLine(ProgressOutput output) : output_(std::move(output)), last_shown_(output_.now()) {}
+CheckLine::CheckLine(bool quiet, ProgressOutput output)
+    : quiet_(quiet), output_(std::move(output)), last_shown_(output_.now()) {}
 
 void CheckLine::show(const CheckProgress& progress) {
     const ProgressOutput::Clock::time_point now = output_.now();
-    if (!output_.is_terminal || now - last_shown_ < std::chrono::milliseconds(100)) return;
+    if (quiet_ || !output_.is_terminal || now - last_shown_ < std::chrono::milliseconds(100)) return;
     last_shown_ = now;
     written_ = true;
     output_.write(fmt::format(

@@ -54,7 +54,7 @@ class ProgressLine {
 /// What a check is at, on a terminal alone.
 class CheckLine {
   public:
-    explicit CheckLine(ProgressOutput output = ProgressOutput::standard_error());
+    explicit CheckLine(bool quiet = false, ProgressOutput output = ProgressOutput::standard_error());
     ~CheckLine() { clear(); }
     CheckLine(const CheckLine&) = delete;
     CheckLine& operator=(const CheckLine&) = delete;
@@ -63,6 +63,7 @@ class CheckLine {
     void clear();
 
   private:
+    bool quiet_;
     ProgressOutput output_;
     ProgressOutput::Clock::time_point last_shown_;
     bool written_ = false;

@@ -1,11 +1,13 @@
 #include "query/column_check.hpp"
 #include "query/replication.hpp"
 #include "query/response_check.hpp"
+#include "sample/resampling.hpp"
 
 #include <lrvb/family/random.hpp>
 #include <lrvb/query/loo.hpp>
 #include <lrvb/query/model_check.hpp>
 #include <lrvb/sample/model_density.hpp>
+#include <lrvb/sample/pareto.hpp>
 
 #include <Eigen/Cholesky>
 #include <fmt/format.h>
@@ -63,15 +65,9 @@ Matrix drawn_by_response(const FittedModel& fitted, Index count, std::uint64_t s
 Matrix resampled(const FittedModel& fitted, const Check& check, Index count, std::uint64_t seed, int threads) {
     const ModelDensity density(fitted.model(), fitted.optimum().state);
     Random random(seed ^ kOwnStreams, ~std::uint64_t{0});
-    const double start = random.uniform();
+    const std::vector<Index> chosen = detail::resampled(weights_of(check.log_weights), count, random.uniform());
     Matrix points(check.points.rows(), count);
-    double until = std::exp(check.log_weights[0]);
-    Index draw = 0;
-    for (Index s = 0; s < count; ++s) {
-        const double place = (static_cast<double>(s) + start) / static_cast<double>(count);
-        while (until < place && draw + 1 < check.points.cols()) until += std::exp(check.log_weights[++draw]);
-        points.col(s) = check.points.col(draw);
-    }
+    for (Index s = 0; s < count; ++s) points.col(s) = check.points.col(chosen[static_cast<std::size_t>(s)]);
     return density.statistics(points, threads);
 }
 

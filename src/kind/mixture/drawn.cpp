@@ -1,5 +1,7 @@
 #include "kind/mixture/drawn.hpp"
 
+#include "sample/resampling.hpp"
+
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/sample/pareto.hpp>
 
@@ -50,21 +52,6 @@ std::vector<VariableMeaning> meanings_of(const MixtureStatistics& statistics) {
     return result;
 }
 
-// Systematic: every draw as often as its weight says, rounded up or down.
-std::vector<Index> chosen_by(const Vector& weights, Index count) {
-    std::vector<Index> chosen;
-    chosen.reserve(static_cast<std::size_t>(count));
-    const double total = weights.sum();
-    Index at = 0;
-    double below = weights[0];
-    for (Index i = 0; i < count; ++i) {
-        const double place = (static_cast<double>(i) + 0.5) / static_cast<double>(count) * total;
-        while (below <= place && at + 1 < weights.size()) below += weights[++at];
-        chosen.push_back(at);
-    }
-    return chosen;
-}
-
 }  // namespace
 
 MixtureDraws::MixtureDraws(const MixtureStatistics& statistics, Matrix numbers)
@@ -102,7 +89,8 @@ MixtureDraws MixtureDraws::of(const CorrectionDraws& draws, const MixtureStatist
     }
     const Index size = numbers_of(statistics);
     const Index count = std::clamp(kMostNumbers / size, kFewestDraws, kMostDraws);
-    const std::vector<Index> chosen = chosen_by(weights_of(draws.log_weights), std::min(count, draws.values.cols()));
+    const std::vector<Index> chosen =
+        resampled(weights_of(draws.log_weights), std::min(count, draws.values.cols()), 0.5);
     Matrix numbers(size, static_cast<Index>(chosen.size()));
     Index at = 0;
     for (const VariableMeaning& meaning : meanings_of(statistics)) {
