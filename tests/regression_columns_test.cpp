@@ -73,7 +73,7 @@ TEST_F(RegressionColumns, ADecisionIsKeptInTheFileAndInPredictions) {
     const FitFile file = read_fit(directory_.path("fit.json"));
     const auto again = restore(file, path(visits()));
     EXPECT_EQ(slopes(*again), slopes(*fitted));
-    EXPECT_NO_THROW(again->refit({.without_row = 3, .prior = {}}));
+    EXPECT_NO_THROW(again->refit({.without_rows = {3}, .prior = {}}));
     struct Rows final : TableSink {
         void header(const Names&) override {}
         void row(Index, const Vector& numbers) override { means.push_back(numbers[0]); }

@@ -198,13 +198,13 @@ TEST_F(WeightedTable, ASavedFitIsRestoredWithItsWeights) {
     const auto fitted = fit(all_);
     write_fit(folder_.path("fit.json"), fitted->file());
     const auto again = restore(read_fit(folder_.path("fit.json")), all_);
-    const Posterior before = fitted->refit({.without_row = 5, .prior = {}});
-    const Posterior after = again->refit({.without_row = 5, .prior = {}});
+    const Posterior before = fitted->refit({.without_rows = {5}, .prior = {}});
+    const Posterior after = again->refit({.without_rows = {5}, .prior = {}});
     EXPECT_EQ(before.mean, after.mean);
     EXPECT_GT((before.mean - fitted->posterior().mean).cwiseAbs().maxCoeff(), 1e-3);
     // The rows that have no weight need not be there.
     const auto same = restore(read_fit(folder_.path("fit.json")), fewer_);
-    EXPECT_EQ(before.mean, same->refit({.without_row = 5, .prior = {}}).mean);
+    EXPECT_EQ(before.mean, same->refit({.without_rows = {5}, .prior = {}}).mean);
     EXPECT_EQ(again->file_row(3), 5);
     EXPECT_EQ(same->file_row(3), 4);
 }

@@ -1,5 +1,7 @@
 #include "check/target.hpp"
 
+#include <lrvb/sample/pareto.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -200,6 +202,49 @@ Check check_by_work(const Model& model, const Optimum& optimum, const Posterior&
     return options.method ? checker.by(*options.method) : checker.by_choice();
 }
 
+bool is_corrected(const Posterior& posterior) {
+    return std::any_of(posterior.variables.begin(), posterior.variables.end(),
+                       [](const PosteriorVariable& variable) { return variable.quantiles.size() > 0; });
+}
+
+Check by_integration(const FittedModel& fitted, const Posterior& posterior, const CheckOptions& options) {
+    if (!fitted.work_of_integration()) {
+        throw std::invalid_argument(
+            fmt::format("the posterior of a {} is not found by integration: leave out --method integration",
+                        fitted.file().model->kind()));
+    }
+    IntegrationOptions request{options.draws, options.seed, options.threads, {}};
+    const auto variables = static_cast<Index>(posterior.variables.size());
+    if (options.progress) {
+        request.progress = [&](double done) {
+            return options.progress({CheckMethod::integration, options.draws, done, 0, variables});
+        };
+    }
+    Check check;
+    check.method = CheckMethod::integration;
+    check.seed = options.seed;
+    check.integrated = fitted.integrate(request);
+    IntegratedPosterior& integrated = *check.integrated;
+    check.draws = integrated.nodes;
+    const Vector weights = weights_of(integrated.log_weights);
+    check.ess = weights.size() > 0 ? std::pow(weights.sum(), 2) / weights.squaredNorm() : 0.0;
+    const ModelDensity density(fitted.model(), fitted.optimum().state);
+    check.points.resize(density.dimension(), integrated.draws.cols());
+    for (Index s = 0; s < integrated.draws.cols(); ++s) {
+        check.points.col(s) = density.chart().point(integrated.draws.col(s));
+    }
+    const Functionals::Resolved resolved = fitted.statistics().resolve(fitted.model().layout());
+    Matrix statistics = resolved.weights.transpose() * integrated.draws;
+    statistics.colwise() += resolved.constants;
+    check.values = posterior.values_at(statistics);
+    check.log_density = integrated.log_density;
+    check.log_weights = integrated.log_weights;
+    detail::compare(
+        posterior, [](const Check&, double) { return std::string("'lrvb check --method nuts' may tell"); }, check);
+    doubt(posterior, fitted.file().other_optima, check);
+    return check;
+}
+
 }  // namespace
 
 Check check_posterior(const Model& model, const Optimum& optimum, const Posterior& posterior,
@@ -213,6 +258,10 @@ Check check(const FittedModel& fitted, const CheckOptions& options) {
 }
 
 Check check(const FittedModel& fitted, const Posterior& posterior, const CheckOptions& options) {
+    if (options.method ? *options.method == CheckMethod::integration
+                       : fitted.work_of_integration() && !is_corrected(posterior)) {
+        return by_integration(fitted, posterior, options);
+    }
     Check check = check_by_work(fitted.model(), fitted.optimum(), posterior, fitted.statistics(), options,
                                 fitted.work_of_a_draw());
     doubt(posterior, fitted.file().other_optima, check);

@@ -18,6 +18,7 @@ constexpr double kFlat = 0.01;   // smallest eigenvalue of I − LᵀHL
 
 bool is_wished(CheckWish wish, const FittedModel& fitted) {
     if (wish == CheckWish::quick) {
+        if (const std::optional<double> work = fitted.work_of_integration()) return *work <= detail::kWorkOfASecond;
         const double draws = kRounds * static_cast<double>(CheckOptions().draws);
         return fitted.work_of_a_draw() * draws <= detail::kWorkOfASecond;
     }
@@ -73,6 +74,13 @@ CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish 
         if (wish == CheckWish::exact) {
             detail::require_one_optimum(file);
             exact = check(fitted, options);
+        } else if (fitted.work_of_integration()) {
+            Check integrated = check(fitted, options);
+            if (integrated.reliable && integrated.integrated->covariance.size() > 0) {
+                exact = std::move(integrated);
+            } else {
+                file.check = integrated;
+            }
         } else {
             try {
                 file.check = check(fitted, options);

@@ -17,6 +17,35 @@ bool is_fixed(const CheckedVariable& variable) {
     return variable.verdict == "fixed";
 }
 
+// The numbers of an integration, where `after` has all variables as statistics already.
+Posterior integrated_posterior(Posterior after, const IntegratedPosterior& exact,
+                               const std::vector<Index>& variable_of) {
+    const auto size = static_cast<Index>(variable_of.size());
+    Matrix covariance(size, size);
+    after.mean.resize(size);
+    std::vector<Index> position(after.variables.size());
+    for (Index s = 0; s < size; ++s) {
+        const Index variable = variable_of[static_cast<std::size_t>(s)];
+        position[static_cast<std::size_t>(variable)] = s;
+        after.mean[s] = exact.mean[variable];
+        for (Index other = 0; other < size; ++other) {
+            covariance(other, s) = exact.covariance(variable_of[static_cast<std::size_t>(other)], variable);
+        }
+    }
+    after.covariance = std::make_shared<DenseCovariance>(std::move(covariance));
+    for (std::size_t v = 0; v < after.variables.size(); ++v) {
+        PosteriorVariable& variable = after.variables[v];
+        const auto at = static_cast<Index>(v);
+        const bool is_free = exact.sd[at] > 0.0;
+        variable.mean = exact.mean[at];
+        variable.gradient = {{position[v], 1.0}};
+        variable.unbounded.centre = exact.unbounded_mean[at];
+        variable.unbounded.gradient = {{position[v], is_free ? exact.unbounded_sd[at] / exact.sd[at] : 1.0}};
+        variable.quantiles = is_free ? exact.quantiles[v] : Vector();
+    }
+    return after;
+}
+
 // All variables become statistics of their own, so that each has the mean and sd of its draws and not those of a first-
 // order expansion, and the quantiles of its draws. What is fixed stays so, exactly.
 Posterior corrected_posterior(const Posterior& before, const Check& check) {
@@ -50,7 +79,7 @@ Posterior corrected_posterior(const Posterior& before, const Check& check) {
     std::unordered_map<std::string, Index> row;
     for (std::size_t i = 0; i < check.variables.size(); ++i) row[check.variables[i].name] = static_cast<Index>(i);
 
-    Matrix values(size, check.values.cols());
+    std::vector<Index> variable_of(static_cast<std::size_t>(size));  // the variable that each statistic is
     for (const auto& [name, at] : position) {
         const auto known = row.find(name);
         if (known == row.end()) {
@@ -59,8 +88,11 @@ Posterior corrected_posterior(const Posterior& before, const Check& check) {
                 "its value at a draw: report it as one",
                 name));
         }
-        values.row(at) = check.values.row(known->second);
+        variable_of[static_cast<std::size_t>(at)] = known->second;
     }
+    if (check.integrated) return integrated_posterior(std::move(after), *check.integrated, variable_of);
+    Matrix values(size, check.values.cols());
+    for (Index at = 0; at < size; ++at) values.row(at) = check.values.row(variable_of[static_cast<std::size_t>(at)]);
     // A value that overflowed where there is no density does not count.
     Index heaviest = 0;
     check.log_weights.maxCoeff(&heaviest);
@@ -116,6 +148,12 @@ FitFile corrected(const FitFile& fit, const Check& check) {
         if (std::shared_ptr<const ModelRecord> model = fit.model->corrected(draws)) result.model = std::move(model);
     }
     CorrectionRecord record;
+    record.response_mean.resize(static_cast<Index>(check.variables.size()));
+    record.response_sd.resize(record.response_mean.size());
+    for (std::size_t v = 0; v < check.variables.size(); ++v) {
+        record.response_mean[static_cast<Index>(v)] = check.variables[v].mean_lrvb;
+        record.response_sd[static_cast<Index>(v)] = check.variables[v].sd_lrvb;
+    }
     record.method = to_string(check.method);
     record.draws = check.draws;
     record.seed = check.seed;

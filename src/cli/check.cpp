@@ -43,12 +43,14 @@ std::string table_text(const Check& check, const std::vector<Index>& chosen, con
                          fixed ? "NA" : decimals(variable.shift, 2), fixed ? "NA" : decimals(variable.ratio, 2),
                          variable.verdict});
     }
+    const std::string below = fmt::format("{}\n\n{}{}\n{}: {}\n", detail::on_one_line(check.trust), aligned(table),
+                                          rest, to_string(check.verdict), detail::on_one_line(check.message));
+    if (check.integrated) return fmt::format("the exact posterior by integration, {} nodes\n{}", check.draws, below);
     const std::string method = check.method == CheckMethod::importance ? "importance sampling"
                                : check.method == CheckMethod::nuts     ? "the no-U-turn sampler"
                                                                        : "Metropolis-Hastings";
-    return fmt::format("{} draws of the exact posterior by {}, effective sample size {:.0f}\n{}\n\n{}{}\n{}: {}\n",
-                       check.draws, method, check.ess, detail::on_one_line(check.trust), aligned(table), rest,
-                       to_string(check.verdict), detail::on_one_line(check.message));
+    return fmt::format("{} draws of the exact posterior by {}, effective sample size {:.0f}\n{}", check.draws, method,
+                       check.ess, below);
 }
 
 // The fit, and DATA or else the file that it names.
@@ -70,7 +72,8 @@ int run_check(const Settings& settings) {
         throw UsageError("--all and --variables contradict each other");
     }
     const std::string method = settings.text("method", "auto");
-    if (settings.has("seconds") && (settings.flag("model") || method == "importance" || method == "mh")) {
+    if (settings.has("seconds") &&
+        (settings.flag("model") || method == "importance" || method == "mh" || method == "integration")) {
         throw UsageError("--seconds is for --method auto and nuts: leave it out, or take one of these");
     }
     const std::string output = settings.text("output");
@@ -136,9 +139,10 @@ Command check_command() {
         "check",
         "Compare a fit with the exact posterior, or, with --model, data from the model with the data",
         {fit_argument(), data, draws,
-         OptionInfo::choice("--method", {"auto", "importance", "nuts", "mh"},
-                            "auto (default): importance sampling, and the no-U-turn sampler where that cannot tell; or "
-                            "one of them, or mh for Metropolis-Hastings about the mode"),
+         OptionInfo::choice("--method", {"auto", "integration", "importance", "nuts", "mh"},
+                            "auto (default): integration where the model has it, otherwise importance sampling, and "
+                            "the no-U-turn sampler where that cannot tell; or one of them, or mh for "
+                            "Metropolis-Hastings about the mode"),
          seconds_option("About how long --method auto or nuts may take (default 30)"),
          OptionInfo::choice("--format", {"table", "csv", "json", "npz"},
                             "table for people (default), csv or json for programs; npz is the format of --save-draws"),

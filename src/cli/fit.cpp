@@ -139,6 +139,10 @@ int fit_kind(const Kind& kind, const Settings& settings) {
     if (const std::optional<OptionInfo> option = range_option(kind, settings)) {
         return fit_all(kind, *option, settings);
     }
+    if (settings.flag("show-priors")) {
+        for (const std::string& line : kind.priors(request_of(settings))) say(line + "\n");
+        return kSuccess;
+    }
     const std::string output = settings.text("output");
     require_other_file(output, files_read(kind, settings));
     const TableOutput table = table_output(kind, settings);
@@ -211,6 +215,10 @@ std::vector<Command> fit_commands() {
         options.push_back(OptionInfo::flag("--drop-missing", "Leave out rows with a missing value in a used column"));
         options.push_back(na_option());
         options.insert(options.end(), own->begin(), own->end());
+        if (kind->shows_priors()) {
+            options.push_back(
+                OptionInfo::flag("--show-priors", "Print the prior, as --prior takes it, and fit nothing"));
+        }
         options.push_back(output_option("Write the fit to this file (JSON); - for standard output"));
         if (const std::optional<OptionInfo> table = kind->table_option()) options.push_back(*table);
         options.push_back(seed_option("Seed of the random starts (default 1)"));

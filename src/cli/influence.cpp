@@ -1,9 +1,13 @@
+#include "base/messages.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 
 #include <lrvb/query/influence.hpp>
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
 
 namespace lrvb::cli {
 
@@ -23,6 +27,7 @@ class InfluenceCommand {
     }
 
     int run() {
+        if (settings_.has("by")) return run_by(settings_.text("by"));
         std::optional<LineFile> file;
         if (!output_.empty()) {
             file.emplace(output_);
@@ -84,6 +89,63 @@ class InfluenceCommand {
             top_.kept().size(), fitted_->file().data.rows, aligned(table)));
     }
 
+    // What dropping all rows with the same value of a column would do.
+    int run_by(const std::string& column) {
+        const std::vector<RowInfluence::Group> groups = rows_by(*fitted_, data_of(settings_), column);
+        const std::vector<RowInfluence::GroupCase> cases = influence_.of_groups(groups);
+        std::vector<std::string> names{column, "rows", "distance"};
+        for (const Index at : influence_.variables()) {
+            names.push_back(fitted_->posterior().variables[static_cast<std::size_t>(at)].name);
+        }
+        if (!output_.empty()) {
+            LineFile file(output_);
+            file.add(csv_line(names));
+            for (const RowInfluence::GroupCase& one : cases) file.add(csv_line(group_fields(one, exact)));
+            file.commit();
+        }
+        if (output_ != "-") show_groups(groups, cases, std::move(names));
+        return kSuccess;
+    }
+
+    template <class Shown>
+    static std::vector<std::string> group_fields(const RowInfluence::GroupCase& one, Shown shown) {
+        std::vector<std::string> result{one.name, fmt::format("{}", one.rows), shown(one.distance)};
+        for (const double value : one.shifts) result.push_back(shown(value));
+        return result;
+    }
+
+    void show_groups(const std::vector<RowInfluence::Group>& groups, const std::vector<RowInfluence::GroupCase>& cases,
+                     std::vector<std::string> names) const {
+        const bool refit = settings_.flag("refit");
+        const auto shown = [](double value) { return decimals(value + 0.0, 3); };
+        std::vector<std::size_t> order(cases.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::size_t a, std::size_t b) { return cases[a].distance > cases[b].distance; });
+        order.resize(std::min(order.size(), static_cast<std::size_t>(settings_.whole("top", 20))));
+        if (refit) names.insert(names.begin() + 2, "");
+        const std::string column = names.front();
+        std::vector<std::vector<std::string>> table{std::move(names)};
+        const auto add = [&](const RowInfluence::GroupCase& one, const std::string& what) {
+            table.push_back(group_fields(one, shown));
+            if (refit) table.back().insert(table.back().begin() + 2, what);
+        };
+        for (const std::size_t at : order) {
+            add(cases[at], "predicted");
+            if (!refit) continue;
+            try {
+                add(influence_.refitted(groups[at]), "refitted");
+            } catch (const std::runtime_error&) {  // without these rows there is no model
+                table.push_back(group_fields(cases[at], [](double) { return std::string("impossible"); }));
+                table.back().insert(table.back().begin() + 2, "refitted");
+            }
+        }
+        say(fmt::format(
+            "What dropping all rows of a {} would do to each mean, in posterior sds: the {} most influential "
+            "of {}\n\n{}",
+            detail::printable(column), order.size(), cases.size(), aligned(table)));
+    }
+
     // Without some rows there is no model: a level that only this row has. Then there is nothing to compare with.
     template <class Shown>
     std::vector<std::string> refitted_fields(const RowInfluence::Case& one, Shown shown) const {
@@ -111,6 +173,7 @@ Command influence_command() {
          OptionInfo{"--variables",
                     "Variables, separated by commas; mu stands for every mu[…] (default: one for each parameter)"},
          OptionInfo::whole("--top", 1, 1e9, "Rows to show (default 20)"),
+         OptionInfo{"--by", "Drop all rows with the same value in this column together, such as a subject's"},
          OptionInfo::flag("--refit", "Confirm these rows by fits without them"),
          output_option("Write all rows to this file (CSV); - for standard output"), threads_option(), memory_option()},
         [](const Settings& settings) { return InfluenceCommand(settings).run(); }};

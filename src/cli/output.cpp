@@ -270,6 +270,10 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
                 entry["sd_exact"] = checked.sd_exact;
                 entry["verdict"] = checked.verdict;
             }
+            if (fit.correction && fit.correction->response_sd.size() > 0) {
+                entry["mean_lrvb"] = fit.correction->response_mean[chosen[i]];
+                entry["sd_lrvb"] = fit.correction->response_sd[chosen[i]];
+            }
             if (options.robust) {
                 entry["sd_robust"] = robust[i].sd_robust;
                 entry["sd_robust_se"] = robust[i].sd_robust_se;
@@ -294,6 +298,8 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
     if (options.format == Format::csv) {
         std::vector<std::string> header{"variable", "mean", "sd", "sd_mfvb", lower, upper, "ratio"};
         if (fit.check) header.insert(header.end(), {"mean_exact", "sd_exact", "verdict"});
+        const bool beside = fit.correction && fit.correction->response_sd.size() > 0;
+        if (beside) header.insert(header.end(), {"mean_lrvb", "sd_lrvb"});
         if (options.robust) header.insert(header.end(), {"sd_robust", "sd_robust_se"});
         std::string text = csv_line(header);
         for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -309,6 +315,10 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
                 const CheckedVariable& checked = fit.check->variables[static_cast<std::size_t>(chosen[i])];
                 fields.insert(fields.end(), {exact(checked.mean_exact), exact(checked.sd_exact), checked.verdict});
             }
+            if (beside) {
+                fields.push_back(exact(fit.correction->response_mean[chosen[i]]));
+                fields.push_back(exact(fit.correction->response_sd[chosen[i]]));
+            }
             if (options.robust) {
                 fields.push_back(exact(robust[i].sd_robust));
                 fields.push_back(exact(robust[i].sd_robust_se));
@@ -320,6 +330,9 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
     std::vector<std::vector<std::string>> table{{"variable", "mean", "sd", "sd_mfvb", "ratio", lower, upper}};
     if (fit.check) table.front().insert(table.front().begin() + 3, "sd_exact");
     if (fit.check) table.front().emplace_back("verdict");
+    // What the linear response said stays beside what took its place.
+    const bool is_beside = fit.correction && fit.correction->response_sd.size() > 0;
+    if (is_beside) table.front().insert(table.front().begin() + 3, "sd_lrvb");
     if (options.robust) table.front().insert(table.front().begin() + 3, "sd_robust");
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Posterior::Row& row = rows[i];
@@ -331,6 +344,9 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
             table.back().insert(table.back().begin() + 3, rounded(checked.sd_exact, sd));
             table.back().push_back(checked.verdict);
         }
+        if (is_beside) {
+            table.back().insert(table.back().begin() + 3, rounded(fit.correction->response_sd[chosen[i]], sd));
+        }
         if (options.robust) {
             table.back().insert(table.back().begin() + 3, rounded(robust[i].sd_robust, sd));
         }
@@ -341,9 +357,12 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
         const bool has_quantiles =
             std::any_of(fit.posterior.variables.begin(), fit.posterior.variables.end(),
                         [](const PosteriorVariable& variable) { return variable.quantiles.size() > 0; });
-        text += fmt::format("{} corrected by {} draws from the exact posterior ({}, effective sample size {:.0f})\n",
-                            has_quantiles ? "means, covariances and quantiles" : "means and covariances",
-                            fit.correction->draws, detail::on_one_line(fit.correction->method), fit.correction->ess);
+        text +=
+            fit.correction->method == to_string(CheckMethod::integration)
+                ? fmt::format("the exact posterior, by integration ({} nodes)\n", fit.correction->draws)
+                : fmt::format("{} corrected by {} draws from the exact posterior ({}, effective sample size {:.0f})\n",
+                              has_quantiles ? "means, covariances and quantiles" : "means and covariances",
+                              fit.correction->draws, detail::on_one_line(fit.correction->method), fit.correction->ess);
     }
     for (const std::string& note : fit.notes) text += detail::on_one_line(note) + "\n";
     for (const std::string& warning : fit.warnings) {

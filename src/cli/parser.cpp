@@ -128,7 +128,7 @@ void add_option(CLI::App& command, const OptionInfo& option, Settings& settings)
                 for (const std::string& value : values) settings.add(key, value);
             },
             option.help);
-        added->type_name(type_name(option));
+        added->type_name(type_name(option))->allow_extra_args(!option.name.starts_with('-'));
     } else {
         added = command.add_option_function<std::string>(
             option.name, [&settings, key](const std::string& value) { settings.set(key, value); }, option.help);

@@ -142,6 +142,10 @@ void FittedModel::predict_fitted(TableSink&) const {
     throw std::logic_error(fmt::format("the kind '{}' has no table of the rows that were fitted", file_.model->kind()));
 }
 
+IntegratedPosterior FittedModel::integrate(const IntegrationOptions&) const {
+    throw std::logic_error(fmt::format("the posterior of the kind '{}' is not integrated", file_.model->kind()));
+}
+
 bool FittedModel::has_rows() const {
     return dynamic_cast<const RowModel*>(&model()) != nullptr;
 }

@@ -17,11 +17,11 @@ namespace {
 constexpr std::array kTerminations{Termination::converged,     Termination::iteration_limit, Termination::stalled,
                                    Termination::not_a_maximum, Termination::improper,        Termination::cancelled};
 
-constexpr std::array<std::pair<Transform, std::string_view>, 4> kTransforms{
-    {{Transform::identity, "identity"},
-     {Transform::exponential, "exp"},
-     {Transform::logistic, "logistic"},
-     {Transform::log_logistic, "log_logistic"}}};
+constexpr std::array<std::pair<Transform, std::string_view>, 5> kTransforms{{{Transform::identity, "identity"},
+                                                                             {Transform::exponential, "exp"},
+                                                                             {Transform::logistic, "logistic"},
+                                                                             {Transform::log_logistic, "log_logistic"},
+                                                                             {Transform::correlation, "tanh"}}};
 
 // A gradient is two lists: positions of statistics, counted from 0, and derivatives.
 Document gradient_document(const Gradient& gradient) {
@@ -228,6 +228,9 @@ Document to_document(const CorrectionRecord& record) {
     json["ess"] = record.ess;
     json["k_hat"] = record.k_hat;
     json["r_hat"] = record.r_hat;
+    if (record.response_mean.size() > 0) {
+        json["response"] = Document{{"mean", record.response_mean}, {"sd", record.response_sd}};
+    }
     return json;
 }
 
@@ -239,6 +242,10 @@ CorrectionRecord correction_record(const Fields& fields) {
     record.ess = fields.number("ess");
     if (fields.has("k_hat")) record.k_hat = fields.number("k_hat");
     if (fields.has("r_hat")) record.r_hat = fields.number("r_hat");
+    if (fields.has("response")) {  // since 1.6
+        record.response_mean = fields.fields("response").vector("mean");
+        record.response_sd = fields.fields("response").vector("sd", record.response_mean.size());
+    }
     return record;
 }
 

@@ -67,6 +67,8 @@ bool is_possible(Transform transform, double mean) {
             return mean >= 0.0 && mean <= 1.0;
         case Transform::log_logistic:
             return mean <= 0.0;
+        case Transform::correlation:
+            return mean >= -1.0 && mean <= 1.0;
         case Transform::identity:
             break;
     }
@@ -288,6 +290,14 @@ void require_sound(const FitFile& fit, const Fields& fields) {
         fields.refuse("correction.method", "is none that is known");
     }
     if (fit.correction && fit.correction->ess < 0.0) fields.refuse("correction.ess", "is negative");
+    if (fit.correction && fit.correction->response_mean.size() > 0) {
+        if (fit.correction->response_mean.size() != static_cast<Index>(fit.posterior.variables.size())) {
+            fields.refuse("correction.response", "has another number of variables than the posterior");
+        }
+        if (!(fit.correction->response_sd.minCoeff() >= 0.0)) {
+            fields.refuse("correction.response.sd", "holds a negative sd");
+        }
+    }
     fit.model->require_agreement(fit, fields);
 }
 

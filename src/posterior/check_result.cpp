@@ -12,7 +12,8 @@ namespace lrvb {
 namespace {
 
 constexpr std::array kVerdicts{CheckVerdict::ok, CheckVerdict::off, CheckVerdict::doubtful, CheckVerdict::unchecked};
-constexpr std::array kMethods{CheckMethod::importance, CheckMethod::nuts, CheckMethod::metropolis};
+constexpr std::array kMethods{CheckMethod::importance, CheckMethod::nuts, CheckMethod::metropolis,
+                              CheckMethod::integration};
 
 class Reader {
   public:
@@ -118,6 +119,8 @@ std::string_view to_string(CheckMethod method) {
     switch (method) {
         case CheckMethod::importance:
             return "importance";
+        case CheckMethod::integration:
+            return "integration";
         case CheckMethod::nuts:
             return "nuts";
         case CheckMethod::metropolis:

@@ -101,6 +101,7 @@ class ValuesAtDraws {
     explicit ValuesAtDraws(const Matrix& statistics) : statistics_(statistics) {}
 
     Vector of(const FromDraw& rule) {
+        if (rule.function) return function_of(rule);
         if (rule.dimension > 0) return inverse_entries(rule).row(rule.row * rule.dimension + rule.column);
         Vector u = Vector::Constant(statistics_.cols(), rule.constant);
         for (const auto& [at, factor] : rule.combination) u += factor * statistics_.row(at).transpose();
@@ -112,6 +113,18 @@ class ValuesAtDraws {
     }
 
   private:
+    Vector function_of(const FromDraw& rule) const {
+        Vector values(statistics_.cols());
+        Vector own(static_cast<Index>(rule.combination.size()));
+        for (Index n = 0; n < statistics_.cols(); ++n) {
+            for (Index s = 0; s < own.size(); ++s) {
+                own[s] = statistics_(rule.combination[static_cast<std::size_t>(s)].first, n);
+            }
+            values[n] = rule.function(own);
+        }
+        return values;
+    }
+
     const Matrix& inverse_entries(const FromDraw& rule) {
         const Index first = rule.combination.front().first;
         if (first == inverted_) return inverse_;
@@ -143,6 +156,8 @@ double transformed(Transform transform, double u) {
             return 1.0 / (1.0 + std::exp(-u));
         case Transform::log_logistic:
             return u > 0.0 ? -std::log1p(std::exp(-u)) : u - std::log1p(std::exp(u));
+        case Transform::correlation:
+            return std::tanh(u);
         case Transform::identity:
             break;
     }
@@ -157,10 +172,19 @@ Vector unbounded_values(Transform transform, const Vector& values) {
             return (values.array() / (1.0 - values.array())).log();
         case Transform::log_logistic:
             return values.array() - (-values.array().expm1()).log();
+        case Transform::correlation:
+            return values.unaryExpr([](double value) { return std::atanh(value); });
         case Transform::identity:
             break;
     }
     return values;
+}
+
+FromDraw FromDraw::of(const std::vector<Index>& statistics, Function function) {
+    FromDraw result;
+    for (const Index at : statistics) result.combination.emplace_back(at, 1.0);
+    result.function = std::move(function);
+    return result;
 }
 
 std::string_view to_string(Role role) {

@@ -1,3 +1,5 @@
+#include "base/messages.hpp"
+
 #include <lrvb/query/influence.hpp>
 
 #include <Eigen/Cholesky>
@@ -6,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <string_view>
+#include <unordered_map>
 
 namespace lrvb {
 
@@ -95,14 +99,82 @@ std::vector<RowInfluence::Case> RowInfluence::most_influential(Index count) cons
 }
 
 RowInfluence::Case RowInfluence::refitted(const Case& one) const {
-    const Posterior& before = fitted_.posterior();
-    const Posterior after = fitted_.refit({one.row, {}});
-    Matrix change(1, static_cast<Index>(variables_.size()));
-    for (std::size_t v = 0; v < variables_.size(); ++v) {
-        const auto at = static_cast<std::size_t>(variables_[v]);
-        change(0, static_cast<Index>(v)) = after.variables[at].mean - before.variables[at].mean;
-    }
+    const Matrix change = refitted_change({one.row});
     return {one.row, one.inputs, distances(change)[0], shifts(change).row(0)};
+}
+
+std::vector<RowInfluence::GroupCase> RowInfluence::of_groups(const std::vector<Group>& groups) const {
+    std::vector<std::size_t> group_of(static_cast<std::size_t>(fitted_.file().data.rows), groups.size());
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        for (const Index row : groups[g].rows) group_of.at(static_cast<std::size_t>(row)) = g;
+    }
+    Matrix change = Matrix::Zero(static_cast<Index>(groups.size()), static_cast<Index>(variables_.size()));
+    fitted_.response().case_weights(functionals_, [&](const RowAnswers& rows) {
+        const Matrix own = changes(rows);
+        for (Index i = 0; i < own.rows(); ++i) {
+            const std::size_t group = group_of[static_cast<std::size_t>(rows.first + i)];
+            if (group < groups.size()) change.row(static_cast<Index>(group)) += own.row(i);
+        }
+    });
+    const Matrix shift = shifts(change);
+    const Vector distance = distances(change);
+    std::vector<GroupCase> result;
+    result.reserve(groups.size());
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        const auto at = static_cast<Index>(g);
+        result.push_back({groups[g].name, static_cast<Index>(groups[g].rows.size()), distance[at], shift.row(at)});
+    }
+    return result;
+}
+
+RowInfluence::GroupCase RowInfluence::refitted(const Group& group) const {
+    const Matrix change = refitted_change(group.rows);
+    return {group.name, static_cast<Index>(group.rows.size()), distances(change)[0], shifts(change).row(0)};
+}
+
+// By name: a model of fewer rows may have fewer variables, such as the effect of a group that is gone; what is no
+// longer there has not moved from anywhere.
+Matrix RowInfluence::refitted_change(const std::vector<Index>& rows) const {
+    const Posterior& before = fitted_.posterior();
+    const Posterior after = fitted_.refit({rows, {}});
+    std::unordered_map<std::string_view, double> means;
+    for (const PosteriorVariable& variable : after.variables) means.emplace(variable.name, variable.mean);
+    Matrix change = Matrix::Zero(1, static_cast<Index>(variables_.size()));
+    for (std::size_t v = 0; v < variables_.size(); ++v) {
+        const PosteriorVariable& variable = before.variables[static_cast<std::size_t>(variables_[v])];
+        const auto found = means.find(variable.name);
+        if (found != means.end()) change(0, static_cast<Index>(v)) = found->second - variable.mean;
+    }
+    return change;
+}
+
+std::vector<RowInfluence::Group> rows_by(const FittedModel& fitted, const Dataset& data, const std::string& column) {
+    FrameOptions options;
+    options.columns = {column};
+    options.text = {column};
+    options.missing = fitted.file().data.dropped > 0 ? Missing::drop : Missing::refuse;
+    const DataFrame frame = data.with_na(fitted.file().data.na).frame(options);
+    const FrameColumn& values = frame.columns.front();
+    std::unordered_map<Index, std::uint32_t> level_of;  // by the file's row
+    for (Index n = 0; n < frame.rows; ++n)
+        level_of.emplace(frame.file_row(n), values.codes[static_cast<std::size_t>(n)]);
+    std::vector<RowInfluence::Group> groups;
+    std::vector<std::size_t> place(values.levels.size(), values.levels.size());
+    for (Index n = 0; n < fitted.file().data.rows; ++n) {
+        const auto found = level_of.find(fitted.file_row(n));
+        if (found == level_of.end()) {
+            throw std::runtime_error(
+                fmt::format("{}: row {} has no value in the column {}, so that it belongs to no group", frame.name,
+                            fitted.file_row(n), detail::shown(column)));
+        }
+        std::size_t& at = place[found->second];
+        if (at == values.levels.size()) {
+            at = groups.size();
+            groups.push_back({values.levels[found->second], {}});
+        }
+        groups[at].rows.push_back(n);
+    }
+    return groups;
 }
 
 void MostInfluential::add(const RowInfluence::Case& one) {

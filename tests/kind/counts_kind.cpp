@@ -291,7 +291,7 @@ class FittedCounts final : public FittedModel {
         CountPrior prior = record_->numbers;
         if (change.prior) (change.prior->first == "shape" ? prior.shape : prior.rate) = change.prior->second;
         MultilinearModel changed = change.prior ? *counts_model(data_, record_->groups, prior) : *model_;
-        if (change.without_row) changed = changed.without_row(*change.without_row);
+        for (const Index row : change.without_rows) changed = changed.without_row(row);
         return counts_posterior(changed, refitted(changed), record_->groups);
     }
 

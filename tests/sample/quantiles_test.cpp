@@ -28,7 +28,7 @@ namespace lrvb {
 namespace {
 
 constexpr std::array kTransforms{Transform::identity, Transform::exponential, Transform::logistic,
-                                 Transform::log_logistic};
+                                 Transform::log_logistic, Transform::correlation};
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double normal_quantile(double probability) {

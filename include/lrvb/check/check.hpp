@@ -23,6 +23,9 @@
 ///
 ///     shift = (mean_lrvb − mean_exact)/sd_exact,     ratio = sd_lrvb/sd_exact.
 ///
+/// A kind that integrates its posterior over a few parameters (FittedModel::integrate) gives these numbers without
+/// draws: then that is the check, and se is what the rule may be wrong by.
+///
 /// Both have a Monte Carlo standard error, se. Of n variables that are not fixed, with z = Φ⁻¹(1 − 0.025/n), one is
 ///
 ///     off            where |shift| − z·se or |ratio − 1| − z·se is above 0.1: with a probability of 95 %, none is
@@ -57,8 +60,8 @@ struct CheckProgress {
 };
 
 struct CheckOptions {
-    /// Absent: importance sampling; where its draws do not tell of every variable, more of them, or the no-U-turn
-    /// sampler, until they do or the time is up.
+    /// Absent: integration, of a kind that has it; otherwise importance sampling; where its draws do not tell of every
+    /// variable, more of them, or the no-U-turn sampler, until they do or the time is up.
     std::optional<CheckMethod> method = {};
     Index draws = 4000;
     /// The time of a choice, and of the no-U-turn sampler, about: it is counted by work, so that every machine makes
@@ -113,11 +116,15 @@ struct LRVB_EXPORT Check : CheckResult {
     Vector log_proposal;
     /// Their exponentials add up to one.
     Vector log_weights;
+
+    /// Of integration, the numbers that need no draws; those above are made beside them.
+    std::optional<IntegratedPosterior> integrated = {};
 };
 
 /// Checks the posterior of a fit. Throws NotAnOptimum where it has not converged.
 LRVB_EXPORT Check check(const FittedModel& fitted, const CheckOptions& options = {});
-/// The same of another posterior of this fit: a corrected one.
+/// The same of another posterior of this fit: a corrected one, which is compared with draws, as integration may have
+/// made it.
 LRVB_EXPORT Check check(const FittedModel& fitted, const Posterior& posterior, const CheckOptions& options = {});
 
 /// The same of an optimum; `statistics` are the model's statistics in the posterior, in the units of the data.
@@ -135,7 +142,7 @@ LRVB_EXPORT CheckResult read_check(const std::string& path, const FitFile& fit);
 
 /// When a fit is checked by itself.
 enum class CheckWish {
-    quick,   ///< where it takes about a second at most
+    quick,   ///< where it takes about a second at most; where that is an integration, its numbers are the answer
     always,  ///< however long importance sampling takes, and half a minute of the no-U-turn sampler where it is needed
     exact,   ///< as always, and the answer is corrected by the draws
     never

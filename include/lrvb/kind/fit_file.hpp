@@ -37,14 +37,17 @@ struct OutcomeRecord {
     int newton_steps = 0;
 };
 
-/// How the means, quantiles and covariances of the posterior were replaced by those of draws from the exact one.
+/// How the means, quantiles and covariances of the posterior were replaced by those of the exact one.
 struct CorrectionRecord {
-    std::string method;  // "importance" or "mh"
-    Index draws = 0;
+    std::string method;  // as to_string(CheckMethod) has it
+    Index draws = 0;     // of integration, how many nodes
     std::uint64_t seed = 1;
     double ess = 0.0;
     std::optional<double> k_hat;  // of importance sampling
-    std::optional<double> r_hat;  // of Metropolis–Hastings
+    std::optional<double> r_hat;  // of chains
+    /// What the linear response says of every variable, which stays beside it; empty in files of before 1.6.
+    Vector response_mean = {};
+    Vector response_sd = {};
 };
 
 /// One variable of the model, in its inner units.
@@ -59,7 +62,7 @@ struct ParameterRecord {
 
 struct LRVB_EXPORT FitFile {
     static constexpr int kMajorVersion = 1;
-    static constexpr int kMinorVersion = 5;
+    static constexpr int kMinorVersion = 6;
 
     std::string program;  // the version of lrvb that wrote it
     /// What its kind of model keeps: <lrvb/kind/kind.hpp>.

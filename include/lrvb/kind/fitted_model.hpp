@@ -3,6 +3,7 @@
 #include <lrvb/kind/drawing.hpp>
 #include <lrvb/kind/kind.hpp>
 #include <lrvb/model/row_model.hpp>
+#include <lrvb/posterior/integrated.hpp>
 #include <lrvb/response/linear_response.hpp>
 
 #include <functional>
@@ -23,7 +24,7 @@ namespace lrvb {
 
 /// What is different in a refit.
 struct RefitChange {
-    std::optional<Index> without_row;  // counted from 0
+    std::vector<Index> without_rows = {};  // in ascending order, counted from 0
     /// A number of the prior and its new value.
     std::optional<std::pair<std::string, double>> prior;
 };
@@ -72,6 +73,12 @@ class LRVB_EXPORT FittedModel {
 
     /// What one draw costs to compare with the exact posterior, in numbers looked at.
     virtual double work_of_a_draw() const = 0;
+    /// What it costs to integrate the posterior, in the same numbers; nothing for a kind whose posterior is not found
+    /// so, which is the default.
+    virtual std::optional<double> work_of_integration() const { return std::nullopt; }
+    /// The exact posterior of all variables without draws, where there is work_of_integration: what a check compares
+    /// with, and what a fit reports where it takes no longer than a check.
+    virtual IntegratedPosterior integrate(const IntegrationOptions& options) const;
     /// What can be seen of a converged fit without sampling, each in a sentence with the variable and the remedy.
     virtual std::vector<std::string> warnings() const { return {}; }
 

@@ -179,6 +179,12 @@ class LRVB_EXPORT Kind {
     /// Reads the data and fits. Not to converge is an outcome, in the file of the result.
     virtual std::unique_ptr<FittedModel> fit(const FitRequest& request) const = 0;
 
+    /// Whether `priors` says something: then there is a `--show-priors`.
+    virtual bool shows_priors() const { return false; }
+    /// The prior that a fit would have, as sentences that `--prior` takes, one a line, without fitting. Throws what
+    /// `fit` throws for data that it does not take.
+    virtual std::vector<std::string> priors(const FitRequest&) const { return {}; }
+
     /// The record of a fit file. Throws std::runtime_error, by `fields`, for one that is damaged.
     virtual std::shared_ptr<const ModelRecord> read(const Fields& fields) const = 0;
 

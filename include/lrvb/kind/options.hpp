@@ -27,7 +27,7 @@ struct LRVB_EXPORT OptionInfo {
         number,  ///< a number from `least` to `most`
         seed,    ///< a whole number from 0
         choice,  ///< one of `choices`
-        texts,   ///< several of them, one after the other, where it stands without a dash
+        texts,   ///< several of them: one after the other, or, with a dash, one each time that it is given
     };
 
     /// As it is written: "--prior-alpha", "-k,--components", or "DATA" for an argument without a dash.

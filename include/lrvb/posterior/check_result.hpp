@@ -15,9 +15,9 @@
 /// report shows. How it is found, and what the verdicts mean, is in <lrvb/check/check.hpp>.
 namespace lrvb {
 
-enum class CheckMethod { importance, nuts, metropolis };
+enum class CheckMethod { importance, nuts, metropolis, integration };
 
-/// "importance", "nuts" or "mh".
+/// "importance", "nuts", "mh" or "integration".
 LRVB_EXPORT std::string_view to_string(CheckMethod method);
 LRVB_EXPORT std::optional<CheckMethod> check_method(std::string_view word);
 

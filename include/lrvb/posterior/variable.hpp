@@ -3,6 +3,7 @@
 #include <lrvb/export.hpp>
 #include <lrvb/types.hpp>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +24,7 @@ enum class Transform {
     exponential,   ///< x = exp u
     logistic,      ///< x = 1/(1 + exp(−u))
     log_logistic,  ///< x = −log(1 + exp(−u))
+    correlation,   ///< x = tanh u
 };
 
 LRVB_EXPORT double transformed(Transform transform, double u);
@@ -47,8 +49,10 @@ LRVB_EXPORT std::string_view to_string(Role role);
 
 /// The value of a variable at a draw of the model's statistics T: transform(Σ c_s T_s + constant); or, where a matrix
 /// is inverted, an entry of the inverse of the symmetric matrix whose lower half, column by column, is at these
-/// statistics (half_index tells the order).
-struct FromDraw {
+/// statistics (half_index tells the order); or any function of these statistics.
+struct LRVB_EXPORT FromDraw {
+    using Function = std::function<double(const Vector& statistics)>;
+
     Gradient combination;
     double constant = 0.0;
     Transform transform = Transform::identity;
@@ -58,13 +62,16 @@ struct FromDraw {
     Index column = 0;
     /// The same at every draw: `constant`.
     bool is_constant = false;
+    /// Of the statistics that `combination` names, in its order, whatever their factors are.
+    Function function = {};
 
     bool is_known() const { return is_constant || !combination.empty(); }
-    static FromDraw always(double value) { return {{}, value, Transform::identity, 0, 0, 0, true}; }
-    static FromDraw statistic(Index at) { return {{{at, 1.0}}, 0.0, Transform::identity, 0, 0, 0, false}; }
+    static FromDraw always(double value) { return {{}, value, Transform::identity, 0, 0, 0, true, {}}; }
+    static FromDraw statistic(Index at) { return {{{at, 1.0}}, 0.0, Transform::identity, 0, 0, 0, false, {}}; }
     static FromDraw of(Transform transform, Index at, double factor = 1.0) {
-        return {{{at, factor}}, 0.0, transform, 0, 0, 0, false};
+        return {{{at, factor}}, 0.0, transform, 0, 0, 0, false, {}};
     }
+    static FromDraw of(const std::vector<Index>& statistics, Function function);
 };
 
 struct VariableMeaning {

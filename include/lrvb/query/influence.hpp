@@ -39,6 +39,23 @@ class LRVB_EXPORT RowInfluence {
     void each(const std::function<void(const Case&)>& visit) const;
     /// The furthest first; of equals, the first of them.
     std::vector<Case> most_influential(Index count) const;
+    /// Rows that belong together.
+    struct Group {
+        std::string name;
+        std::vector<Index> rows;  // counted from 0
+    };
+    struct GroupCase {
+        std::string name;
+        Index rows = 0;
+        double distance = 0.0;
+        Vector shifts;
+    };
+    /// What dropping all rows of a group would do, to first order the sum of what each of them does; in the order of
+    /// the groups.
+    std::vector<GroupCase> of_groups(const std::vector<Group>& groups) const;
+    /// The same from a fit without them; throws as `refitted`.
+    GroupCase refitted(const Group& group) const;
+
     /// The same row from a fit without it. Throws std::runtime_error where there is no model without it, or the fit
     /// does not converge.
     Case refitted(const Case& one) const;
@@ -51,12 +68,19 @@ class LRVB_EXPORT RowInfluence {
     Vector distances(const Matrix& changes) const;
 
   private:
+    Matrix refitted_change(const std::vector<Index>& rows) const;
+
     const FittedModel& fitted_;
     std::vector<Index> variables_;
     Functionals functionals_;
     Vector sds_;
     Matrix root_;  // R with R Rᵀ = C⁻¹
 };
+
+/// The rows of a fit by what a column of its data says, the groups in the order of their first rows; rows that the fit
+/// left out are in none. Throws std::runtime_error for a column that is not there.
+LRVB_EXPORT std::vector<RowInfluence::Group> rows_by(const FittedModel& fitted, const Dataset& data,
+                                                     const std::string& column);
 
 /// Keeps the furthest of the cases that it is shown, the furthest first; of equals, the first of them.
 class LRVB_EXPORT MostInfluential {

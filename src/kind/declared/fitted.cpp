@@ -44,7 +44,8 @@ class FittedDeclared final : public FittedModel {
 
     // The model of a changed number is known to first order in the change, which is what a slope asks for.
     Posterior refit(const RefitChange& change) const override {
-        MultilinearModel changed = change.without_row ? model_->without_row(*change.without_row) : *model_;
+        MultilinearModel changed = *model_;
+        for (const Index row : change.without_rows) changed = changed.without_row(row);
         if (change.prior) {
             const std::vector<std::string>& names = model_->hyperparameters();
             const auto found = std::ranges::find(names, change.prior->first);

@@ -21,10 +21,12 @@ namespace {
 constexpr double kMuchPrior = 0.25;  // of a posterior precision
 constexpr double kOverlap = 3.0;     // sds between two components
 
-// All rows of a source but one.
-class WithoutRow final : public RowSource {
+// All rows of a source but some.
+class WithoutRows final : public RowSource {
   public:
-    WithoutRow(std::shared_ptr<RowSource> source, Index row) : source_(std::move(source)), row_(row) {}
+    /// In ascending order, counted from 0.
+    WithoutRows(std::shared_ptr<RowSource> source, std::vector<Index> rows)
+        : source_(std::move(source)), rows_(std::move(rows)) {}
 
     Index columns() const override { return source_->columns(); }
     std::string name() const override { return source_->name(); }
@@ -34,24 +36,27 @@ class WithoutRow final : public RowSource {
         next_ = 0;
     }
     Index read(double* rows, Index capacity) override {
-        Index count = source_->read(rows, capacity);
-        if (row_ >= next_ && row_ < next_ + count) {
-            const Index width = columns();
-            double* const gap = rows + (row_ - next_) * width;
-            std::copy(gap + width, rows + count * width, gap);
+        const Index width = columns();
+        Index kept = 0;
+        while (kept < capacity) {
+            double* const begin = rows + kept * width;
+            const Index count = source_->read(begin, capacity - kept);
+            if (count == 0) break;
+            Index place = 0;
+            for (Index i = 0; i < count; ++i) {
+                if (std::binary_search(rows_.begin(), rows_.end(), next_ + i)) continue;
+                if (place != i) std::copy_n(begin + i * width, width, begin + place * width);
+                ++place;
+            }
             next_ += count;
-            --count;
-            const Index more = source_->read(rows + count * width, 1);
-            next_ += more;
-            return count + more;
+            kept += place;
         }
-        next_ += count;
-        return count;
+        return kept;
     }
 
   private:
     std::shared_ptr<RowSource> source_;
-    Index row_;
+    std::vector<Index> rows_;
     Index next_ = 0;
 };
 
@@ -136,7 +141,7 @@ Posterior FittedMixture::refit(const RefitChange& change) const {
         set_prior_number(*specification.prior, record().positions(file()), change.prior->first, change.prior->second);
     }
     std::shared_ptr<RowSource> source = source_;
-    if (change.without_row) source = std::make_shared<WithoutRow>(source_, *change.without_row);
+    if (!change.without_rows.empty()) source = std::make_shared<WithoutRows>(source_, change.without_rows);
     MixtureFit fit;
     const auto changed = std::make_shared<MixtureModel>(source, specification);
     fit.model = changed;

@@ -68,15 +68,15 @@ Posterior FittedRegression::refit(const RefitChange& change) const {
     RegressionPrior prior = record_->centred_prior();
     if (change.prior) set_prior_number(prior, design_->names, change.prior->first, change.prior->second);
     RegressionDesign design = *design_;
-    if (change.without_row) {
+    // The order of the rows means nothing: the last takes the place of the one that goes, the last of these first.
+    for (auto row = change.without_rows.rbegin(); row != change.without_rows.rend(); ++row) {
         const Index last = design.y.size() - 1;
-        // The order of the rows means nothing: the last takes the place of the one that goes.
         if (design.weights.size() > 0) {
-            design.weights[*change.without_row] = design.weights[last];
+            design.weights[*row] = design.weights[last];
             design.weights.conservativeResize(last);
         }
-        design.y[*change.without_row] = design.y[last];
-        design.columns.row(*change.without_row) = Vector(design.columns.row(last)).transpose();
+        design.y[*row] = design.y[last];
+        design.columns.row(*row) = Vector(design.columns.row(last)).transpose();
         design.y.conservativeResize(last);
         design.columns.conservativeResize(last, Eigen::NoChange);
     }
