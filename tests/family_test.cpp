@@ -21,6 +21,7 @@ using family::Dirichlet;
 using family::Gamma;
 using family::MvNormal;
 using family::Normal;
+using family::Point;
 using family::Wishart;
 
 template <Family F>
@@ -58,6 +59,7 @@ TEST(Family, UnivariateFamiliesPassTheBatteryAtOrdinaryParameters) {
     for (const double shape : {0.5, 1.0, 3.7, 50.0}) expect_passes(Gamma{}, Vector{{shape, 2.5}});
     for (const double a : {0.5, 1.0, 4.0}) expect_passes(Beta{}, Vector{{a, 2.5}});
     for (const double p : {0.01, 0.3, 0.5, 0.9}) expect_passes(Bernoulli{}, Vector{{p}});
+    for (const double value : {-40.0, 0.0, 0.3, 20.0}) expect_passes(Point{}, Vector{{value}});
 }
 
 TEST(Family, DirichletPassesTheBatteryAtOrdinaryParameters) {
@@ -105,6 +107,7 @@ TEST(Family, ReferenceParametersPassTheBattery) {
     expect_reference_passes(Beta{});
     expect_reference_passes(Bernoulli{});
     expect_reference_passes(Categorical(4));
+    expect_reference_passes(Point{});
 }
 
 /// That two families are one, at natural parameters of the same density; statistics in the same order.

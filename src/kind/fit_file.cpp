@@ -362,8 +362,8 @@ std::optional<AnyFamily> family_of(const std::string& name, Index size) {
             },
             family);
     };
-    for (const AnyFamily& family :
-         std::initializer_list<AnyFamily>{family::Normal{}, family::Gamma{}, family::Beta{}, family::Bernoulli{}}) {
+    for (const AnyFamily& family : std::initializer_list<AnyFamily>{family::Normal{}, family::Gamma{}, family::Beta{},
+                                                                    family::Bernoulli{}, family::Point{}}) {
         try_family(family);
     }
     if (size >= 2) {

@@ -87,6 +87,11 @@ struct Expect {
     }
     void operator()(const family::Bernoulli&) const {}
     void operator()(const family::Categorical&) const {}
+    // The curvature of the bound itself, V⁻¹ − ∇²L.
+    void operator()(const family::Point&) const {
+        jacobian(0, 0) = 1.0;
+        precision(0, 0) = 1.0;
+    }
 };
 
 }  // namespace

@@ -24,6 +24,7 @@ struct SizeOf {
     Index operator()(const family::Beta&) const { return 1; }
     Index operator()(const family::Bernoulli&) const { return 0; }
     Index operator()(const family::Categorical&) const { return 0; }
+    Index operator()(const family::Point&) const { return 1; }
 };
 
 // log(1/(1 + exp(−u))).
@@ -96,6 +97,10 @@ struct ToStatistics {
     }
     double operator()(const family::Bernoulli&) const { return 0.0; }
     double operator()(const family::Categorical&) const { return 0.0; }
+    double operator()(const family::Point&) const {
+        t[0] = u[0];
+        return 0.0;
+    }
 };
 
 // From derivatives in statistics to those in coordinates, with the log Jacobian's.
@@ -145,6 +150,7 @@ struct PullBack {
     }
     void operator()(const family::Bernoulli&) const {}
     void operator()(const family::Categorical&) const {}
+    void operator()(const family::Point&) const { result[0] = gradient[0]; }
 };
 
 // Coordinates at the means of the statistics, and their derivatives in these.
@@ -201,6 +207,7 @@ struct FromMeans {
     void operator()(const family::Beta&) const { difference(0, 0, 1); }
     void operator()(const family::Bernoulli&) const {}
     void operator()(const family::Categorical&) const {}
+    void operator()(const family::Point&) const { first(); }
 
   private:
     void first() const {

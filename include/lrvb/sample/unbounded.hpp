@@ -10,7 +10,8 @@
 /// The variables of a model on a scale where they are unbounded, as samplers want them. A point u stacks, variable by
 /// variable in the layout's order, those that are not clamped:
 ///
-///     Normal, MvNormal   x                          |dx/du| = 1
+///     Normal, MvNormal,  x                          |dx/du| = 1
+///     Point
 ///     Gamma              log τ                      |dτ/du| = τ
 ///     Beta               logit p                    |dp/du| = p(1 − p)
 ///     Dirichlet          log(π_k/π_K), k < K        |dπ/du| = Π_k π_k

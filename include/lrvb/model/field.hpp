@@ -1,0 +1,239 @@
+#pragma once
+
+#include <lrvb/export.hpp>
+#include <lrvb/model/functionals.hpp>
+#include <lrvb/model/row_model.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// The Gaussian field: regressions whose coefficients x (fixed effects β and the effects u of groups) are jointly
+/// normal given a few variance parameters ψ.
+///
+///     y_n ~ Normal(η_n, σ²),     η_n = offset_n + α + Σ_j β_j (x_nj − x̄_j) + Σ_f z_nfᵀ u_f,level(n)
+///     α ~ Normal,   β_j ~ Normal,   u_f,g ~ Normal(0, Σ_f) for each level g of factor f
+///
+/// α is the intercept at the centre of the columns, of which the prior speaks; the one at zero is α − Σ_j β_j x̄_j. With
+/// weights a row counts w_n times.
+///
+/// **What is fitted.** With ψ at a point and q(x) = N(m, S), the bound is maximised over S:
+///
+///     F(ψ, m) = max_S { E_q log p(y, x | ψ) + entropy(q) } + log p(ψ)
+///             = log p(y, m | ψ) − ½ log |P(ψ)/2π| + log p(ψ),        P(ψ) = τ XᵀWX + prior precision,  S = P⁻¹,  τ =
+///             σ⁻²
+///
+/// for normal rows, so that F(ψ, m̂(ψ)) = log p(y | ψ) + log p(ψ) exactly: the fit is the top of the posterior of ψ, and
+/// its response is Laplace's there with the field inside, Cov(x, x) = P⁻¹ + B Cov(ψ, ψ) Bᵀ, B = dm̂/dψ. The layout has a
+/// family::Point for every ψ and every coefficient, and L = F + ½|ψ|² + ½|m|². `log_joint` is the true log p(y, x, ψ).
+///
+/// **ψ** is unbounded: logs of the sds (the logit of where the sd is between its bounds, for a uniform prior), atanh of
+/// the canonical partial correlations of each factor's effects (of the correlation, where there are two), log σ.
+/// Densities of ψ include the Jacobian; log p(ψ) goes down on both sides for every prior that is proper, so that a
+/// variance at zero is no boundary. Gradients are analytic; ∂²F/∂ψ∂ψ is taken by central differences of ∂F/∂ψ (2
+/// factorisations for each ψ), to about 1e-8 of it.
+///
+/// Inside, response and columns are centred (where there is an intercept) and scaled, effects' values scaled, and
+/// residuals are counted from an estimate, so that neither an offset, nor a unit, nor a small residual costs digits.
+/// Rows are folded into XᵀWX once; no iteration looks at them again. The factor with the most coefficients is
+/// eliminated level by level, which fills in nothing; what is left (the other factors, and the fixed effects last) is
+/// factored sparsely or densely, as its fill asks for. So one factor, or nested ones, are linear in the groups; two
+/// large crossed factors fill in: FactorTooLarge where that would not fit in memory.
+///
+/// It can fail: a normal at one point misses what is skewed in ψ, with few groups most of all; FieldIntegral
+/// (sample/field_integral.hpp) adds it up exactly.
+namespace lrvb {
+
+enum class FieldFamily { gaussian, student, binomial, poisson };  // bernoulli is binomial with one trial
+enum class FieldLink { identity, logit, probit, cloglog, log };
+
+/// A random term such as (1 + Days | Subject).
+struct FieldFactor {
+    std::string name;                  // "Subject"
+    std::vector<std::string> levels;   // "308", …
+    std::vector<std::string> effects;  // "intercept", "Days"
+    std::vector<int> level;            // of each row, from 0
+    Matrix values;                     // rows × effects: the z_n; ones for an intercept
+};
+
+struct FieldData {
+    FieldFamily family = FieldFamily::gaussian;
+    FieldLink link = FieldLink::identity;
+    std::string response = "y";  // what it is called
+    Vector y;
+    Vector trials;   // binomial: of each row; empty: one
+    Vector offset;   // empty: zero
+    Vector weights;  // how often each row counts; empty: once
+    bool intercept = true;
+    std::vector<std::string> names;    // of the columns, without the intercept
+    Matrix columns;                    // rows × fixed effects, without the intercept's ones
+    std::vector<FieldFactor> factors;  // may be empty: a plain (generalised) linear model
+
+    double weight(Index n) const { return weights.size() > 0 ? weights[n] : 1.0; }
+    double total_weight() const { return weights.size() > 0 ? weights.sum() : static_cast<double>(y.size()); }
+    double offset_of(Index n) const { return offset.size() > 0 ? offset[n] : 0.0; }
+};
+
+/// The prior of a standard deviation, in the data's units.
+struct ScalePrior {
+    enum class Kind {
+        half_t,           ///< (degrees of freedom, scale); half-Cauchy with one degree
+        half_normal,      ///< (scale)
+        exponential,      ///< (rate)
+        uniform,          ///< (lower, upper)
+        gamma_precision,  ///< (shape, rate) of 1/sd²
+    };
+    Kind kind = Kind::half_t;
+    double first = 2.0;
+    double second = 1.0;
+
+    static ScalePrior half_t(double df, double scale) { return {Kind::half_t, df, scale}; }
+    static ScalePrior half_normal(double scale) { return {Kind::half_normal, scale, 0.0}; }
+    static ScalePrior exponential(double rate) { return {Kind::exponential, rate, 0.0}; }
+    static ScalePrior uniform(double lower, double upper) { return {Kind::uniform, lower, upper}; }
+    static ScalePrior gamma_precision(double shape, double rate) { return {Kind::gamma_precision, shape, rate}; }
+
+    bool operator==(const ScalePrior&) const = default;
+};
+
+/// Priors of a field, in the data's units.
+struct LRVB_EXPORT FieldPrior {
+    double intercept_mean = 0.0;  // of α, the intercept at the centre of the columns
+    double intercept_sd = 1.0;
+    Vector mean;  // of the slopes
+    Vector sd;
+    ScalePrior sigma;  // gaussian, student
+    struct Factor {
+        std::vector<ScalePrior> sd;  // of each effect
+        /// Two and more effects: Huang & Wand's prior of the covariance matrix (2013), with the auxiliaries integrated
+        /// out: p(Σ) ∝ |Σ|^{−(ν+2q)/2} Π_k (ν (Σ⁻¹)_kk + 1/A_k²)^{−(ν+q)/2}. Every sd is then half_t(ν, A_k), with one
+        /// ν; every correlation is uniform for ν = 2. Otherwise sds are independent of each other and of a correlation
+        /// matrix that is uniform (LKJ's with 1).
+        bool huang_wand = true;
+    };
+    std::vector<Factor> factors;
+    double nu_shape = 2.0;  // student: degrees of freedom ~ Gamma, above 1
+    double nu_rate = 0.1;
+    /// Where α is the intercept; absent: at the (weighted) means of the columns. So that a prior stays where it is when
+    /// rows change.
+    std::optional<Vector> centre;
+
+    /// On the data's own scale, with s = sd(y), 1 on a link's scale: intercept ~ Normal(mean y, (2.5 s)²), coefficients
+    /// ~ Normal(0, (2.5 s/sd(x))²); σ ~ half_t(2, s); sds of effects ~ half_t(2, s/sd(z)), s for an intercept, by Huang
+    /// & Wand. Sds are those with n − 1. Throws as FieldModel does.
+    static FieldPrior automatic(const FieldData& data);
+};
+
+/// A standard deviation, a correlation, … of a field, as people read it.
+struct FieldVariance {
+    enum class Kind { sd, correlation, sigma, nu };
+    std::string name;  // "sd[Subject,Days]", "cor[Subject,intercept,Days]", "sigma"
+    Kind kind = Kind::sd;
+    Index factor = -1;
+    Index row = -1;     // effect
+    Index column = -1;  // the other effect of a correlation
+};
+
+/// The field given ψ: what a node of an integral over ψ is made of. For normal rows all of it is exact.
+class LRVB_EXPORT FieldConditional {
+  public:
+    virtual ~FieldConditional() = default;
+    /// log p(y | ψ) + log p(ψ).
+    virtual double log_density() const = 0;
+    /// E(x | ψ, y), coefficients in the inner units of the layout, without ψ.
+    virtual const Vector& mean() const = 0;
+    /// Var(x_i | ψ, y) of all of them, by a selected inverse.
+    virtual Vector variances() const = 0;
+    /// Cov(x | ψ, y) times vectors over the coefficients.
+    virtual Matrix covariance_times(const Matrix& x) const = 0;
+    /// Deviations from the mean, of independent standard normals: one draw a column.
+    virtual Matrix root_times(const Matrix& standard_normals) const = 0;
+};
+
+namespace detail {
+class FieldCore;
+}
+
+class LRVB_EXPORT FieldModel final : public RowModel {
+  public:
+    /// An absent prior is the automatic one. Keeps the data, so that its rows can be asked.
+    ///
+    /// Throws std::runtime_error, with the column and the remedy, for data that cannot be fitted: no rows with weight,
+    /// a weight that is negative or not finite, a number that is not finite, a constant column beside an intercept, a
+    /// column of zeros, a response that the family cannot have; std::invalid_argument for a prior or a shape
+    /// that makes no sense.
+    explicit FieldModel(std::shared_ptr<const FieldData> data, const std::optional<FieldPrior>& prior = {});
+    explicit FieldModel(const FieldData& data, const std::optional<FieldPrior>& prior = {});
+    ~FieldModel() override;
+    FieldModel(const FieldModel&);
+    FieldModel& operator=(const FieldModel&);
+
+    const Layout& layout() const override;
+    std::uint64_t identity() const override;
+    /// The top of log p(y | ψ) + log p(ψ), or near it.
+    State start(Random& random) const override;
+    Expansion sweep(State& state) const override;
+    Expansion expand(const Vector& mean, Order order) const override;
+    Vector log_joint(const Matrix& statistics, int threads) const override;
+    JointGradients log_joint_gradients(const Matrix& statistics, int threads) const override;
+
+    /// The numbers of the prior, in the data's units: "intercept: mean", "intercept: sd" (of α), "beta[Days]: mean",
+    /// "beta[Days]: sd", "sd[Subject,intercept]: df", "…: scale", "…: rate", "…: shape", "sigma: scale", … and, by
+    /// Huang & Wand, "sd[Subject]: df" for all effects of a factor. The bounds of a uniform prior are
+    /// not among them.
+    const std::vector<std::string>& hyperparameters() const override;
+    Vector hyperparameter_gradient(const Vector& mean, Index hyperparameter) const override;
+
+    std::vector<std::string> inputs() const override;
+    void ask_rows(const State& state, const Matrix& directions, RowChange change,
+                  const RowVisitor& visit) const override;
+    void row_log_likelihoods(const Matrix& statistics, int threads, const RowVisitor& visit) const override;
+    void replicate_rows(const Matrix& statistics, std::uint64_t seed, int threads,
+                        const ReplicateVisitor& visit) const override;
+
+    const FieldData& data() const;
+    /// Its centre included.
+    const FieldPrior& prior() const;
+
+    /// ψ stands first in the layout, then the coefficients: fixed effects, and those of each factor, level by level.
+    Index variance_count() const;
+    Index coefficient_count() const;
+    /// The position of u[factor, level, effect] in the layout.
+    Index effect_position(Index factor, Index level, Index effect) const;
+
+    /// By name, in the units of the data: "intercept" (at zero), "beta[Days]", "u[Subject,308,Days]", and
+    /// "log_sd[Subject,Days]", "atanh_cor[Subject,intercept,Days]" (of factors with two effects), "log_sigma".
+    Functionals in_data_units(const std::vector<std::string>& names) const;
+    /// Of all coefficients in the order of the layout, α for the intercept: Functionals of them in the units of the
+    /// data.
+    Functionals coefficients() const;
+    /// x̄: where α is the intercept; zeros without one.
+    const Vector& centre() const;
+
+    /// The sds and correlations of each factor, σ (and ν), in the units of the data, as functions of ψ.
+    const std::vector<FieldVariance>& variances() const;
+    Vector variance_values(const VectorView& psi) const;
+    /// d values / d ψ.
+    Matrix variance_jacobian(const VectorView& psi) const;
+
+    /// What mean field says: S_ii of every coefficient, and of every ψ one over the curvature with q(x) held. Stacked
+    /// as the layout.
+    Vector mean_field_variances(const State& state) const;
+
+    /// The field given ψ. Throws std::domain_error where P(ψ) cannot be factored.
+    std::unique_ptr<FieldConditional> conditional(const VectorView& psi) const;
+    /// log p(y | ψ) + log p(ψ), −∞ where it cannot be had; and its gradient where asked for.
+    double log_density(const VectorView& psi, Vector* gradient = nullptr) const;
+    /// The ψ at the top of it, found by Newton's method from `psi`, or from a guess.
+    Vector top(const std::optional<Vector>& psi = {}) const;
+    /// Multiplications of one conditional, about.
+    double work() const;
+
+  private:
+    std::shared_ptr<const detail::FieldCore> core_;
+};
+
+}  // namespace lrvb

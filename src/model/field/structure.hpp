@@ -1,0 +1,125 @@
+#pragma once
+
+#include <lrvb/model/field.hpp>
+
+#include <memory>
+#include <vector>
+
+/// How the rows of a field meet its coefficients: a row touches all fixed effects and one level of each factor, so that
+/// AᵀWA is made of few kinds of blocks. Everything is in the inner units of FieldUnits.
+namespace lrvb::detail {
+
+/// x' = (x − centre)/scale of response and columns, z' = z/scale of effects' values.
+struct FieldUnits {
+    double response_centre = 0.0;
+    double response_scale = 1.0;
+    Vector centre;  // of the columns
+    Vector scale;
+    std::vector<Vector> effect_scale;  // of each factor
+
+    /// Of the rows that count; `centre` in place of the columns' means, where given. On a link's scale the response is
+    /// left as it is.
+    FieldUnits(const FieldData& data, const std::optional<Vector>& centre);
+
+    double slope_unit(Index j) const { return response_scale / scale[j]; }
+    double effect_unit(std::size_t f, Index e) const { return response_scale / effect_scale[f][e]; }
+};
+
+/// Positions of coefficients: fixed effects first (the intercept α, then slopes), then each factor, level by level,
+/// the effects of a level side by side.
+struct FieldShape {
+    struct Factor {
+        Index offset = 0;
+        Index levels = 0;
+        Index effects = 0;
+        Index size() const { return levels * effects; }
+    };
+    bool intercept = true;
+    Index fixed = 0;
+    std::vector<Factor> factors;
+    Index size = 0;
+
+    explicit FieldShape(const FieldData& data);
+};
+
+/// The rows of A.
+class FieldDesign {
+  public:
+    FieldDesign(std::shared_ptr<const FieldData> data, FieldUnits units);
+
+    const FieldData& data() const { return *data_; }
+    const FieldUnits& units() const { return units_; }
+    const FieldShape& shape() const { return shape_; }
+    Index rows() const { return data_->y.size(); }
+
+    /// The fixed effects' entries of row n, the intercept's one first.
+    void fixed_row(Index n, double* x) const;
+    /// Its entries at factor f, whose level is data().factors[f].level[n].
+    void effect_row(Index n, std::size_t f, double* z) const;
+    /// Where its level's coefficients begin.
+    Index level_position(Index n, std::size_t f) const {
+        return shape_.factors[f].offset +
+               data_->factors[f].level[static_cast<std::size_t>(n)] * shape_.factors[f].effects;
+    }
+    /// (y − offset − centre)/scale of normal rows.
+    double response(Index n) const {
+        return (data_->y[n] - data_->offset_of(n) - units_.response_centre) / units_.response_scale;
+    }
+
+    /// A x of rows first … first + count − 1.
+    Vector predictor(const VectorView& x, Index first, Index count) const;
+    /// Aᵀ v.
+    Vector transposed(const VectorView& v) const;
+
+  private:
+    std::shared_ptr<const FieldData> data_;
+    FieldUnits units_;
+    FieldShape shape_;
+};
+
+/// AᵀWA by blocks, for one W. All blocks are row by row.
+struct FieldBlocks {
+    std::vector<double> fixed;                  // p × p, both triangles
+    std::vector<std::vector<double>> diagonal;  // of each factor and level, q × q, both triangles
+    std::vector<std::vector<double>> border;    // of each factor and level, q × p
+    std::vector<std::vector<double>> cross;     // of each pair of factors and meeting of their levels, q_f × q_g
+};
+
+/// Which levels meet in a row, which does not depend on W.
+class FieldStructure {
+  public:
+    explicit FieldStructure(std::shared_ptr<const FieldDesign> design);
+
+    /// Levels of factors f > g that meet: those of f in order, and for each those of g, ascending.
+    struct Pair {
+        std::size_t f;
+        std::size_t g;
+        std::vector<int> starts;   // of each level of f
+        std::vector<int> levels;   // of g
+        std::vector<int> meeting;  // of each row: which of these it is
+    };
+
+    const FieldDesign& design() const { return *design_; }
+    const FieldShape& shape() const { return design_->shape(); }
+    const std::vector<Pair>& pairs() const { return pairs_; }
+
+    /// AᵀWA: rows in order, so the same bits always. Rows without weight change nothing.
+    FieldBlocks fold(const VectorView& weights) const;
+    /// AᵀWA x.
+    Vector multiply(const FieldBlocks& blocks, const VectorView& x) const;
+    /// xᵀAᵀWAx and the like need no more than this. The pattern of AᵀWA, lower triangle with zeros.
+    SparseMatrix lower_pattern() const;
+    /// scale AᵀWA + prior (diagonal of the fixed effects, q × q for each factor) in the order of lower_pattern's
+    /// entries.
+    std::vector<double> lower_values(const FieldBlocks& blocks, double scale, const Vector& fixed_precision,
+                                     const std::vector<Matrix>& precisions) const;
+
+  private:
+    template <class Visit>
+    void visit_lower(const Visit& visit) const;
+
+    std::shared_ptr<const FieldDesign> design_;
+    std::vector<Pair> pairs_;
+};
+
+}  // namespace lrvb::detail
