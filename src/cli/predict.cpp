@@ -23,6 +23,12 @@ int predict_rows(const Settings& settings) {
         }
         options.level = settings.number("level");
     }
+    if ((settings.flag("link") || settings.flag("no-groups")) && !fit.model->predicts_by_group()) {
+        throw UsageError(fmt::format("--{}: predictions of this {} have no such thing: leave it out",
+                                     settings.flag("link") ? "link" : "no-groups", fit.model->kind()));
+    }
+    options.link = settings.flag("link");
+    options.without_groups = settings.flag("no-groups");
     if (const std::string note = fit.model->prediction_note(); fit.correction && !note.empty()) {
         complain(note);
     }
@@ -46,6 +52,9 @@ Command predict_command() {
          OptionInfo{"DATA", "New rows, with the columns of the fit: CSV, .npy, or -", OptionInfo::Type::file}.require(),
          level_option("Show lower and upper as well: an interval that holds a new response with this probability "
                       "(regressions)"),
+         OptionInfo::flag("--link", "On the scale of the linear predictor, instead of that of the response (regressions "
+                                    "by formula)"),
+         OptionInfo::flag("--no-groups", "Without the effects of groups: of the fixed effects alone"),
          OptionInfo::flag("--append", "Write all columns and rows of DATA, and the predictions after them"),
          OptionInfo::choice("--format", {"csv", "json"}, "csv (default) or json"),
          OptionInfo::flag("--drop-missing", "Leave out rows with a missing value"), na_option(), memory_option(),

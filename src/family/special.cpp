@@ -1,5 +1,6 @@
 #include "family/special.hpp"
 
+#include <boost/math/distributions/students_t.hpp>
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/erf.hpp>
@@ -126,6 +127,15 @@ double beta_quantile(double a, double b, double level) {
 
 double normal_quantile(double probability) {
     return -std::numbers::sqrt2 * boost::math::erfc_inv(2.0 * probability);
+}
+
+double student_cdf(double degrees, double t) {
+    return boost::math::cdf(boost::math::students_t(degrees), t);
+}
+
+double poisson_cdf(double count, double mean) {
+    if (count < 0.0) return 0.0;
+    return mean > 0.0 ? boost::math::gamma_q(std::floor(count) + 1.0, mean) : 1.0;
 }
 
 double softplus(double x) {

@@ -42,6 +42,10 @@ double beta_quantile(double a, double b, double level);
 /// The z with P(Z ≤ z) = probability for a standard normal Z.
 double normal_quantile(double probability);
 
+/// P(T ≤ t) of Student's t, and P(N ≤ count) of a Poisson count.
+double student_cdf(double degrees, double t);
+double poisson_cdf(double count, double mean);
+
 /// log(1 + exp(x)) without overflow.
 double softplus(double x);
 

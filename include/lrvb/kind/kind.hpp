@@ -76,6 +76,9 @@ struct PredictOptions {
     bool drop_missing = false;
     /// The probability of an interval for each row ("lower", "upper"), where the kind has them.
     std::optional<double> level = {};
+    /// On the scale of the link, and without the effects of groups, where the kind has them.
+    bool link = false;
+    bool without_groups = false;
 };
 
 /// Draws from the exact posterior, of every variable: what a correction is made of.
@@ -125,6 +128,8 @@ class LRVB_EXPORT ModelRecord {
                          TableSink& sink) const = 0;
     /// Whether PredictOptions::level means something to it: where one number is predicted for every row.
     virtual bool predicts_intervals() const { return false; }
+    /// Whether PredictOptions::link and without_groups mean something to it.
+    virtual bool predicts_by_group() const { return false; }
     /// Said with predictions of a corrected fit, where they are not corrected; empty where they are.
     virtual std::string prediction_note() const { return {}; }
     /// The record with what it keeps for predictions taken from draws.

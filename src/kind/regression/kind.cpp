@@ -3,6 +3,7 @@
 #include "base/messages.hpp"
 #include "kind/notes.hpp"
 #include "kind/regression/columns.hpp"
+#include "kind/regression/field/request.hpp"
 #include "kind/regression/fitted.hpp"
 
 #include <fmt/format.h>
@@ -105,7 +106,13 @@ Table read_table(const FitRequest& request) {
 
 std::optional<std::vector<OptionInfo>> RegressionKind::options() const {
     std::vector<OptionInfo> options;
-    options.push_back(OptionInfo{"--response", "The column to explain, by name or number"}.require());
+    options.push_back({"FORMULA", "Such as 'y ~ x + (1 + x | g)'; or else --response and -c"});
+    options.push_back({"--response", "The column to explain, by name or number"});
+    options.push_back(OptionInfo::choice("--family", {"gaussian", "student", "bernoulli", "binomial", "poisson"},
+                                         "What the response is: gaussian (default), student, bernoulli, binomial, "
+                                         "poisson"));
+    options.push_back(OptionInfo::choice("--link", {"identity", "logit", "probit", "cloglog", "log"},
+                                         "Of a bernoulli or binomial response: logit (default), probit, cloglog"));
     options.push_back(OptionInfo::flag("--no-intercept", "Through the origin"));
     const auto list = [&](const std::string& name, const std::string& help, const std::string& value) {
         options.push_back({name, help, OptionInfo::Type::list, false, {}, value});
@@ -115,9 +122,10 @@ std::optional<std::vector<OptionInfo>> RegressionKind::options() const {
     list("--numeric", "Columns to take as numbers, though they are quoted", "COLUMNS");
     list("--baseline", "The group that others are compared with, such as cyl=6 (default: the first)", "COLUMN=LEVEL");
     const std::string priors = "Priors, in the data's units";
-    options.push_back(
-        OptionInfo::choice("--prior", {"paper", "auto"}, "auto (default: on standardised columns) or paper"));
-    options.back().group = priors;
+    options.push_back({"--prior",
+                       "A sentence, such as 'beta ~ normal(0, 10)' or 'sd[g] ~ half_t(3, 2.5)', as often as needed; auto "
+                       "(default: on the scale of the columns); or, without a formula, paper",
+                       OptionInfo::Type::texts, false, priors});
     const auto prior = [&](const std::string& name, const std::string& help) {
         options.push_back({name, help, OptionInfo::Type::text, false, priors, "NUMBER"});
     };
@@ -132,6 +140,10 @@ std::optional<std::vector<OptionInfo>> RegressionKind::options() const {
 
 std::unique_ptr<FittedModel> RegressionKind::fit(const FitRequest& request) const {
     const Settings& settings = request.settings;
+    if (is_by_formula(settings)) return fit_by_formula(request);
+    if (!settings.has("response")) {
+        throw UsageError("there is neither a formula nor a --response: say what is to be explained, as in 'y ~ x + (1 | g)'");
+    }
     Table table = read_table(request);
     const DataFrame& frame = table.frame;
     require_clear_columns(frame, table.response);  // with all rows: what stands there was not meant as groups
@@ -171,7 +183,12 @@ std::unique_ptr<FittedModel> RegressionKind::fit(const FitRequest& request) cons
                                               request.threads);
 }
 
+std::vector<std::string> RegressionKind::priors(const FitRequest& request) const {
+    return priors_by_formula(request);
+}
+
 std::shared_ptr<const ModelRecord> RegressionKind::read(const Fields& fields) const {
+    if (fields.has("formula")) return FieldRecord::read(fields);
     return RegressionRecord::read(fields);
 }
 

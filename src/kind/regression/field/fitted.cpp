@@ -1,0 +1,238 @@
+#include "kind/regression/field/fitted.hpp"
+
+#include "base/messages.hpp"
+#include "kind/regression/columns.hpp"
+
+#include <lrvb/family/random.hpp>
+
+#include <Eigen/Eigenvalues>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace lrvb::detail {
+
+namespace {
+
+constexpr Index kNodes = 64;
+constexpr std::uint64_t kNodeStream = std::uint64_t{1} << 61;
+
+std::shared_ptr<const FieldRecord> record_of(const FitFile& file) {
+    return std::static_pointer_cast<const FieldRecord>(file.model);
+}
+
+// ψ as some draws of the normal that the response makes of it, moved so that they have its mean and covariance.
+FieldNodes response_nodes(const Posterior& posterior, const FieldVariables& variables) {
+    const Index count = variables.psi_count();
+    const Vector mean = posterior.mean.segment(variables.first_psi(), count);
+    if (!posterior.has_response() || count == 0) return {mean, Vector::Ones(1)};
+    std::vector<Eigen::Triplet<double>> entries;
+    for (Index at = 0; at < count; ++at) {
+        entries.emplace_back(static_cast<int>(variables.first_psi() + at), static_cast<int>(at), 1.0);
+    }
+    SparseMatrix chosen(posterior.mean.size(), count);
+    chosen.setFromTriplets(entries.begin(), entries.end());
+    const Matrix covariance = posterior.covariance->between(chosen, chosen);
+    const Eigen::SelfAdjointEigenSolver<Matrix> own(0.5 * (covariance + covariance.transpose()));
+    const Matrix root = own.eigenvectors() * own.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+    Matrix z(count, kNodes);
+    Random random(1, kNodeStream);
+    for (Index k = 0; k < kNodes / 2; ++k) {
+        z.col(2 * k) = standard_normals(count, random);
+        z.col(2 * k + 1) = -z.col(2 * k);
+    }
+    const Matrix moments = z * z.transpose() / static_cast<double>(kNodes);
+    const Eigen::SelfAdjointEigenSolver<Matrix> spread(moments);
+    z = spread.operatorInverseSqrt() * z;
+    FieldNodes nodes;
+    nodes.psi = (root * z).colwise() + mean;
+    nodes.weights = Vector::Constant(kNodes, 1.0 / static_cast<double>(kNodes));
+    return nodes;
+}
+
+// The data without some rows; groups that lose all of theirs stay, with what the prior says of them.
+FieldData without_rows(const FieldData& data, const std::vector<Index>& rows) {
+    std::vector<Index> kept;
+    for (Index n = 0; n < data.y.size(); ++n) {
+        if (!std::binary_search(rows.begin(), rows.end(), n)) kept.push_back(n);
+    }
+    const auto chosen = [&](const Vector& numbers) {
+        return numbers.size() > 0 ? Vector(numbers(kept)) : Vector();
+    };
+    FieldData result = data;
+    result.y = chosen(data.y);
+    result.trials = chosen(data.trials);
+    result.offset = chosen(data.offset);
+    result.weights = chosen(data.weights);
+    result.columns = data.columns(kept, Eigen::all);
+    for (FieldFactor& factor : result.factors) {
+        factor.values = Matrix(factor.values(kept, Eigen::all));
+        std::vector<int> levels;
+        levels.reserve(kept.size());
+        for (const Index n : kept) levels.push_back(factor.level[static_cast<std::size_t>(n)]);
+        factor.level = std::move(levels);
+    }
+    return result;
+}
+
+}  // namespace
+
+FittedField::FittedField(FitFile fit_file, std::shared_ptr<const FieldModel> model, Optimum optimum,
+                         std::vector<Index> file_rows, int threads)
+    : FittedModel(std::move(fit_file), std::move(file_rows), threads), model_(std::move(model)) {
+    set_optimum(std::move(optimum));
+    auto record = std::make_shared<FieldRecord>(*record_of(file()));
+    const FieldVariables variables = record->variables();
+    const SparseMatrix statistics = variables.functionals(*model_).resolve(model_->layout()).weights;
+    const Index psi = variables.psi_count();
+    const Index fixed = static_cast<Index>(record->shape.slopes.size()) + (record->shape.intercept ? 1 : 0);
+    record->fixed_units = Matrix(statistics.leftCols(variables.first_psi())).middleRows(psi, fixed);
+    Index at = 0;
+    for (const FieldShape::Factor& factor : record->shape.factors) {
+        Vector units(static_cast<Index>(factor.effects.size()));
+        for (Index e = 0; e < units.size(); ++e) {
+            units[e] = statistics.coeff(psi + fixed + at + e, variables.first_effect() + at + e);
+        }
+        record->effect_units.push_back(units);
+        at += units.size() * static_cast<Index>(factor.levels.size());
+    }
+    record_ = record;
+    file().model = record_;
+    set_posterior(variables.posterior(*model_, this->optimum()));
+    record->nodes = response_nodes(posterior(), variables);
+}
+
+FittedField::FittedField(FitFile fit_file, std::shared_ptr<const FieldModel> model, std::vector<Index> file_rows,
+                         int threads)
+    : FittedModel(std::move(fit_file), std::move(file_rows), threads),
+      record_(record_of(file())),
+      model_(std::move(model)) {
+    restore_optimum();
+    if (!file().correction) return;
+    // As it was before its correction, predictions included.
+    const FieldVariables variables = record_->variables();
+    set_posterior(variables.posterior(*model_, optimum()));
+    auto uncorrected = std::make_shared<FieldRecord>(*record_);
+    uncorrected->nodes = response_nodes(posterior(), variables);
+    record_ = uncorrected;
+    file().model = record_;
+    file().correction.reset();
+}
+
+std::unique_ptr<FittedField> FittedField::restored(FitFile file, const Dataset& data, int threads) {
+    const std::shared_ptr<const FieldRecord> record = record_of(file);
+    FrameOptions options = record->coding->reading(true, file.data.dropped > 0 ? Missing::drop : Missing::refuse);
+    if (file.data.weights) {
+        const auto there = std::find(options.columns.begin(), options.columns.end(), *file.data.weights);
+        if (there == options.columns.end()) options.columns.push_back(*file.data.weights);
+        options.numbers.push_back(*file.data.weights);
+    }
+    DataFrame frame = data.frame(options);
+    Vector weights;
+    if (file.data.weights) {
+        weights = taken_weights(frame, frame.find(*file.data.weights));
+        leave_out_weightless(frame, weights);
+    }
+    auto rows = std::make_shared<FieldData>(field_data(record->coding->design(frame), record->kept, record->shape.family,
+                                                       record->shape.link, std::move(weights)));
+    require_fitted_data(file, frame.name, checksum_of(*rows), frame.rows);
+    auto model = std::make_shared<FieldModel>(std::shared_ptr<const FieldData>(std::move(rows)), record->numbers);
+    return std::unique_ptr<FittedField>(
+        new FittedField(std::move(file), std::move(model), frame.file_rows, threads));
+}
+
+Posterior FittedField::refit(const RefitChange& change) const {
+    FieldPrior prior = record_->numbers;
+    if (change.prior) set_prior_number(prior, record_->shape, change.prior->first, change.prior->second);
+    const FieldModel changed(change.without_rows.empty() ? model_->data() : without_rows(model_->data(), change.without_rows),
+                             prior);
+    // Its inner units are its own, so that the old optimum is no start; but it finds its own in a few steps.
+    return FieldVariables(record_->shape, prior, record_->moments).posterior(changed, refitted(changed, false));
+}
+
+double FittedField::work_of_a_draw() const {
+    const double rows = record_->shape.family == FieldFamily::gaussian ? 0.0 : static_cast<double>(file().data.rows);
+    return 10.0 * rows + 10.0 * static_cast<double>(model_->coefficient_count());
+}
+
+std::vector<std::string> FittedField::warnings() const {
+    return {};
+}
+
+SparseMatrix FittedField::centring(const std::vector<Index>& chosen) const {
+    SparseMatrix result = FittedModel::centring(chosen);
+    const FieldShape& shape = record_->shape;
+    if (!shape.intercept) return result;
+    const auto place = [&](Index position) -> Index {  // in the posterior, where coefficients stand first
+        for (std::size_t v = 0; v < chosen.size(); ++v) {
+            if (chosen[v] == position) return static_cast<Index>(v);
+        }
+        return -1;
+    };
+    const Index intercept = place(0);
+    for (std::size_t j = 0; j < shape.slopes.size() && intercept >= 0; ++j) {
+        const Index slope = place(1 + static_cast<Index>(j));
+        if (slope < 0) return FittedModel::centring(chosen);  // not all of them: no change that keeps distances
+        result.coeffRef(intercept, slope) = (*record_->numbers.centre)[static_cast<Index>(j)];
+    }
+    return result;
+}
+
+// Of a normal response: what its predictor is, how far a new response is from it, and how much of it is its own.
+std::optional<FittedResponse> FittedField::fitted_response() const {
+    if (record_->shape.family != FieldFamily::gaussian || posterior().covariance->matrix() == nullptr) return std::nullopt;
+    const FieldData& data = model_->data();
+    const FieldVariables variables = record_->variables();
+    const Index rows = data.y.size();
+    FittedResponse result;
+    result.name = data.response;
+    result.observed = data.y;
+    result.fitted = data.offset.size() > 0 ? data.offset : Vector::Zero(rows);
+    std::vector<Eigen::Triplet<double>> entries;
+    const auto add = [&](Index statistic, Index n, double value) {
+        if (value == 0.0) return;
+        entries.emplace_back(static_cast<int>(statistic), static_cast<int>(n), value);
+        result.fitted[n] += value * posterior().mean[statistic];
+    };
+    const Vector& centre = *record_->numbers.centre;
+    for (Index n = 0; n < rows; ++n) {
+        if (data.intercept) add(0, n, 1.0);
+        for (Index j = 0; j < data.columns.cols(); ++j) {
+            add(variables.first_slope() + j, n, data.columns(n, j) - (data.intercept ? centre[j] : 0.0));
+        }
+        Index first = variables.first_effect();
+        for (const FieldFactor& factor : data.factors) {
+            const Index effects = factor.values.cols();
+            for (Index e = 0; e < effects; ++e) {
+                add(first + factor.level[static_cast<std::size_t>(n)] * effects + e, n, factor.values(n, e));
+            }
+            first += effects * static_cast<Index>(factor.levels.size());
+        }
+    }
+    SparseMatrix combinations(posterior().mean.size(), rows);
+    combinations.setFromTriplets(entries.begin(), entries.end());
+    const Vector variance = posterior().covariance->variances(combinations).cwiseMax(0.0);
+    const double sigma = variables.sigma(posterior().mean.segment(variables.first_psi(), variables.psi_count()));
+    result.predictive_sd = (variance.array() + sigma * sigma).sqrt();
+    result.weights = data.weights.size() > 0 ? data.weights : Vector::Ones(rows);
+    result.hat = result.weights.cwiseProduct(variance) / (sigma * sigma);
+    result.rows.resize(static_cast<std::size_t>(rows));
+    std::iota(result.rows.begin(), result.rows.end(), Index{0});
+    return result;
+}
+
+Document FittedField::picture() const {
+    return {};
+}
+
+std::optional<double> FittedField::work_of_integration() const {
+    return std::nullopt;
+}
+
+IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) const {
+    return FittedModel::integrate(options);
+}
+
+}  // namespace lrvb::detail

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "kind/regression/field/record.hpp"
+
+#include <lrvb/kind/fitted_model.hpp>
+
+namespace lrvb::detail {
+
+/// A regression by formula with its data.
+class FittedField final : public FittedModel {
+  public:
+    /// Fresh from a fit; the file has all but the posterior, and the record all but the units and the nodes.
+    FittedField(FitFile file, std::shared_ptr<const FieldModel> model, Optimum optimum, std::vector<Index> file_rows,
+                int threads);
+    /// From a file, and its data.
+    static std::unique_ptr<FittedField> restored(FitFile file, const Dataset& data, int threads);
+
+    const Model& model() const override { return *model_; }
+    Functionals statistics() const override { return record_->variables().functionals(*model_); }
+    Posterior refit(const RefitChange& change) const override;
+    double work_of_a_draw() const override;
+    std::optional<double> work_of_integration() const override;
+    IntegratedPosterior integrate(const IntegrationOptions& options) const override;
+    std::vector<std::string> warnings() const override;
+    std::optional<FittedResponse> fitted_response() const override;
+    SparseMatrix centring(const std::vector<Index>& variables) const override;
+    Document picture() const override;
+
+  private:
+    FittedField(FitFile file, std::shared_ptr<const FieldModel> model, std::vector<Index> file_rows, int threads);
+
+    std::shared_ptr<const FieldRecord> record_;
+    std::shared_ptr<const FieldModel> model_;
+};
+
+}  // namespace lrvb::detail

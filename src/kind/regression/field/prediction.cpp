@@ -1,0 +1,208 @@
+#include "kind/regression/field/prediction.hpp"
+
+#include "family/special.hpp"
+
+#include <Eigen/Eigenvalues>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace lrvb::detail {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr Index kHermite = 21;
+
+double normal_cdf(double z) {
+    return 0.5 * std::erfc(-z / std::sqrt(2.0));
+}
+
+/// For averages over a standard normal: nodes and weights that add up to one, by the eigenvalues of the recurrence.
+struct Hermite {
+    Vector nodes;
+    Vector weights;
+};
+
+const Hermite& hermite() {
+    static const Hermite rule = [] {
+        Matrix jacobi = Matrix::Zero(kHermite, kHermite);
+        for (Index i = 1; i < kHermite; ++i) {
+            jacobi(i, i - 1) = jacobi(i - 1, i) = std::sqrt(static_cast<double>(i));
+        }
+        const Eigen::SelfAdjointEigenSolver<Matrix> solver(jacobi);
+        return Hermite{solver.eigenvalues(), solver.eigenvectors().row(0).array().square()};
+    }();
+    return rule;
+}
+
+// Where an increasing function comes to p, between places that are found.
+double root_of(const std::function<double(double)>& cdf, double p, double centre, double width) {
+    double low = centre - width;
+    double high = centre + width;
+    while (cdf(low) > p) low -= 2.0 * (high - low);
+    while (cdf(high) < p) high += 2.0 * (high - low);
+    for (int i = 0; i < 200 && high - low > 1e-10 * std::max(width, 1e-6 * std::abs(centre)); ++i) {
+        const double middle = 0.5 * (low + high);
+        (cdf(middle) < p ? low : high) = middle;
+    }
+    return 0.5 * (low + high);
+}
+
+}  // namespace
+
+/// Σ_k w_k Normal(mean, variances_k).
+struct FieldPredictor::Mixture {
+    double mean = 0.0;
+    Vector variances;
+    const Vector& weights;
+
+    double variance() const { return weights.dot(variances); }
+    double cdf(double x) const {
+        double sum = 0.0;
+        for (Index k = 0; k < variances.size(); ++k) {
+            sum += weights[k] * normal_cdf((x - mean) / std::sqrt(variances[k]));
+        }
+        return sum;
+    }
+    double quantile(double p) const {
+        const double sd = std::sqrt(variance());
+        if (!(sd > 0.0)) return mean;
+        return root_of([&](double x) { return cdf(x); }, p, mean, 2.0 * sd);
+    }
+    /// E f(η, k).
+    template <class Function>
+    double average(Function f) const {
+        double sum = 0.0;
+        for (Index k = 0; k < variances.size(); ++k) {
+            const double sd = std::sqrt(variances[k]);
+            for (Index h = 0; h < kHermite; ++h) {
+                sum += weights[k] * hermite().weights[h] * f(mean + sd * hermite().nodes[h], k);
+            }
+        }
+        return sum;
+    }
+};
+
+FieldPredictor::FieldPredictor(const FieldShape& shape, const FieldVariables& variables, FieldNodes nodes)
+    : shape_(shape), variables_(variables), nodes_(std::move(nodes)) {
+    const Index count = nodes_.weights.size();
+    sigma_ = Vector::Zero(count);
+    nu_ = Vector::Constant(count, kInfinity);
+    for (Index k = 0; k < count; ++k) {
+        if (shape_.has_sigma()) sigma_[k] = variables_.sigma(nodes_.psi.col(k));
+        if (shape_.has_nu()) nu_[k] = variables_.nu(nodes_.psi.col(k));
+    }
+}
+
+FieldPredictor::Mixture FieldPredictor::predictor_of(const FieldRow& row) const {
+    Mixture mixture{row.mean, Vector::Constant(nodes_.weights.size(), row.variance), nodes_.weights};
+    for (const auto& [factor, z] : row.new_groups) {
+        for (Index k = 0; k < nodes_.weights.size(); ++k) {
+            mixture.variances[k] += z.dot(variables_.effect_covariance(factor, nodes_.psi.col(k)) * z);
+        }
+    }
+    return mixture;
+}
+
+double FieldPredictor::response_at(double eta) const {
+    switch (shape_.link) {
+        case FieldLink::logit:
+            return 1.0 / (1.0 + std::exp(-eta));
+        case FieldLink::probit:
+            return normal_cdf(eta);
+        case FieldLink::cloglog:
+            return -std::expm1(-std::exp(eta));
+        case FieldLink::log:
+            return std::exp(eta);
+        case FieldLink::identity:
+            break;
+    }
+    return eta;
+}
+
+FieldPrediction FieldPredictor::on_link(const Mixture& mixture, std::optional<double> level) const {
+    FieldPrediction result;
+    result.mean = mixture.mean;
+    result.mean_sd = std::sqrt(mixture.variance());
+    if (!level) return result;
+    result.lower = mixture.quantile(0.5 * (1.0 - *level));
+    result.upper = mixture.quantile(0.5 * (1.0 + *level));
+    return result;
+}
+
+FieldPrediction FieldPredictor::predict(const FieldRow& row, bool link, std::optional<double> level) const {
+    const Mixture predictor = predictor_of(row);
+    if (link) return on_link(predictor, level);
+    FieldPrediction result;
+    if (shape_.family == FieldFamily::gaussian || shape_.family == FieldFamily::student) {
+        result.mean = predictor.mean;
+        result.mean_sd = std::sqrt(predictor.variance());
+        Vector noise(sigma_.size());
+        for (Index k = 0; k < noise.size(); ++k) {
+            const double tails = std::isinf(nu_[k]) ? 1.0 : nu_[k] > 2.0 ? nu_[k] / (nu_[k] - 2.0) : kInfinity;
+            noise[k] = sigma_[k] * sigma_[k] * tails;
+        }
+        result.sd = std::sqrt(predictor.variance() + predictor.weights.dot(noise));
+        if (!level) return result;
+        const double p = 0.5 * (1.0 - *level);
+        if (shape_.family == FieldFamily::gaussian) {
+            const Mixture response{predictor.mean, predictor.variances + sigma_.cwiseAbs2(), predictor.weights};
+            result.lower = response.quantile(p);
+            result.upper = response.quantile(1.0 - p);
+            return result;
+        }
+        const auto cdf = [&](double y) {
+            return predictor.average([&](double eta, Index k) {
+                return student_cdf(nu_[k], (y - eta) / sigma_[k]);
+            });
+        };
+        const double width = 2.0 * std::sqrt(predictor.variance() + predictor.weights.dot(sigma_.cwiseAbs2()));
+        result.lower = root_of(cdf, p, predictor.mean, width);
+        result.upper = root_of(cdf, 1.0 - p, predictor.mean, width);
+        return result;
+    }
+    if (shape_.family == FieldFamily::poisson) {
+        double mean = 0.0;
+        double square = 0.0;
+        for (Index k = 0; k < predictor.variances.size(); ++k) {
+            mean += predictor.weights[k] * std::exp(predictor.mean + 0.5 * predictor.variances[k]);
+            square += predictor.weights[k] * std::exp(2.0 * (predictor.mean + predictor.variances[k]));
+        }
+        result.mean = mean;
+        const double variance = std::max(0.0, square - mean * mean);
+        result.mean_sd = std::sqrt(variance);
+        result.sd = std::sqrt(variance + mean);
+        if (!level) return result;
+        // The smallest count that so much of the probability does not exceed.
+        const auto quantile = [&](double p) {
+            const auto cdf = [&](double count) {
+                return predictor.average([&](double eta, Index) { return poisson_cdf(count, std::exp(eta)); });
+            };
+            double high = 1.0;
+            while (cdf(high) < p && high < 1e15) high *= 2.0;
+            double low = -1.0;
+            while (high - low > 1.0) {
+                const double middle = std::floor(0.5 * (low + high));
+                (cdf(middle) < p ? low : high) = middle;
+            }
+            return high;
+        };
+        result.lower = quantile(0.5 * (1.0 - *level));
+        result.upper = quantile(0.5 * (1.0 + *level));
+        return result;
+    }
+    result.mean = predictor.average([&](double eta, Index) { return response_at(eta); });
+    const double square = predictor.average([&](double eta, Index) { return std::pow(response_at(eta), 2); });
+    result.mean_sd = std::sqrt(std::max(0.0, square - result.mean * result.mean));
+    result.sd = std::sqrt(result.mean * (1.0 - result.mean));
+    if (level) {
+        result.lower = response_at(predictor.quantile(0.5 * (1.0 - *level)));
+        result.upper = response_at(predictor.quantile(0.5 * (1.0 + *level)));
+    }
+    return result;
+}
+
+}  // namespace lrvb::detail

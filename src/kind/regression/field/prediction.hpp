@@ -1,0 +1,61 @@
+#pragma once
+
+#include "kind/regression/field/variables.hpp"
+
+#include <lrvb/formula/design.hpp>
+
+#include <optional>
+#include <vector>
+
+/// Predictions of a regression by formula, row by row.
+///
+/// The predictor of a row is a combination of coefficients, η ~ Normal(μ, v) under the posterior, and of a group that
+/// the fit did not have zᵀu with u ~ Normal(0, Σ_f(ψ)) on top; ψ, with which also σ goes, is a mixture over some ψ_k:
+///
+///     p(η) = Σ_k w_k Normal(μ, v + Σ_f zᵀΣ_f(ψ_k)z),     p(y) = Σ_k w_k ∫ p(y | η, ψ_k) p(η | ψ_k) dη
+///
+/// so that intervals carry what is not known of coefficients, of variances, of new groups and of a new response.
+namespace lrvb::detail {
+
+/// The variance parameters as some values that count so much, in the units of the data.
+struct FieldNodes {
+    Matrix psi;  // one a column
+    Vector weights;
+};
+
+/// A row to be predicted: its predictor without new groups, and what these have.
+struct FieldRow {
+    double mean = 0.0;
+    double variance = 0.0;
+    std::vector<std::pair<Index, Vector>> new_groups = {};  // the factor, and z
+};
+
+struct FieldPrediction {
+    double mean = 0.0;
+    double mean_sd = 0.0;  // of the mean response, or of the predictor
+    double sd = 0.0;       // of a new response
+    double lower = 0.0;    // of a new response; of a binomial one, of its probability
+    double upper = 0.0;
+};
+
+class FieldPredictor {
+  public:
+    FieldPredictor(const FieldShape& shape, const FieldVariables& variables, FieldNodes nodes);
+
+    /// On the scale of the response, or on that of the link. `level`: the probability between lower and upper.
+    FieldPrediction predict(const FieldRow& row, bool on_link, std::optional<double> level) const;
+
+  private:
+    struct Mixture;
+    Mixture predictor_of(const FieldRow& row) const;
+    FieldPrediction on_link(const Mixture& mixture, std::optional<double> level) const;
+    double response_at(double eta) const;
+
+    FieldShape shape_;
+    const FieldVariables& variables_;
+    FieldNodes nodes_;
+    Vector sigma_;
+    Vector nu_;
+};
+
+}  // namespace lrvb::detail

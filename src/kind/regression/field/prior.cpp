@@ -1,0 +1,343 @@
+#include "kind/regression/field/prior.hpp"
+
+#include "base/messages.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <stdexcept>
+#include <utility>
+
+namespace lrvb::detail {
+
+namespace {
+
+using Kind = ScalePrior::Kind;
+
+constexpr std::array<std::pair<Kind, std::string_view>, 5> kScalePriors{{{Kind::half_t, "half_t"},
+                                                                         {Kind::half_normal, "half_normal"},
+                                                                         {Kind::exponential, "exponential"},
+                                                                         {Kind::uniform, "uniform"},
+                                                                         {Kind::gamma_precision, "gamma"}}};
+
+std::string_view word_of(Kind kind) {
+    return std::find_if(kScalePriors.begin(), kScalePriors.end(), [&](const auto& known) { return known.first == kind; })
+        ->second;
+}
+
+bool has_second(Kind kind) {
+    return kind != Kind::half_normal && kind != Kind::exponential;
+}
+
+ScalePrior scale_prior(const PriorSentence& sentence, const std::string& of_what) {
+    if (sentence.target == "tau") {
+        sentence.require_distribution({"gamma"}, "a precision");
+        return ScalePrior::gamma_precision(sentence.numbers[0], sentence.numbers[1]);
+    }
+    sentence.require_distribution({"half_t", "half_cauchy", "half_normal", "exponential", "uniform"}, of_what);
+    if (sentence.distribution == "half_t") return ScalePrior::half_t(sentence.numbers[0], sentence.numbers[1]);
+    if (sentence.distribution == "half_cauchy") return ScalePrior::half_t(1.0, sentence.numbers[0]);
+    if (sentence.distribution == "half_normal") return ScalePrior::half_normal(sentence.numbers[0]);
+    if (sentence.distribution == "exponential") return ScalePrior::exponential(sentence.numbers[0]);
+    if (sentence.numbers[0] < 0.0) {
+        throw FormulaError(fmt::format("an sd is not negative, but {} begins below zero", sentence.distribution),
+                           sentence.text, sentence.distribution_place);
+    }
+    return ScalePrior::uniform(sentence.numbers[0], sentence.numbers[1]);
+}
+
+std::string written(const ScalePrior& prior, const std::string& sd, const std::string& precision) {
+    if (prior.kind == Kind::gamma_precision) {
+        return fmt::format("{} ~ gamma({:.6g}, {:.6g})", precision, prior.first, prior.second);
+    }
+    if (!has_second(prior.kind)) return fmt::format("{} ~ {}({:.6g})", sd, word_of(prior.kind), prior.first);
+    return fmt::format("{} ~ {}({:.6g}, {:.6g})", sd, word_of(prior.kind), prior.first, prior.second);
+}
+
+/// Something with a prior, and where that is kept.
+struct Place {
+    PriorTarget target;
+    std::function<void(const PriorSentence&)> set;
+};
+
+// The residual sd and its precision are one thing, and so are those of each effect.
+std::vector<Place> places(FieldPrior& prior, const FieldShape& shape) {
+    std::vector<Place> result;
+    const auto normal = [&](PriorTarget target, double& mean, double& sd) {
+        result.push_back({std::move(target), [&mean, &sd](const PriorSentence& sentence) {
+                              sentence.require_distribution({"normal"}, "a coefficient");
+                              mean = sentence.numbers[0];
+                              sd = sentence.numbers[1];
+                          }});
+    };
+    if (shape.intercept) normal({"intercept", {}}, prior.intercept_mean, prior.intercept_sd);
+    for (std::size_t j = 0; j < shape.slopes.size(); ++j) {
+        const auto at = static_cast<Index>(j);
+        normal({"beta", {shape.slopes[j]}}, prior.mean[at], prior.sd[at]);
+    }
+    for (std::size_t f = 0; f < shape.factors.size(); ++f) {
+        FieldPrior::Factor& own = prior.factors[f];
+        for (std::size_t e = 0; e < shape.factors[f].effects.size(); ++e) {
+            for (const char* group : {"sd", "tau"}) {
+                result.push_back({{group, {shape.factors[f].name, shape.factors[f].effects[e]}},
+                                  [&own, e](const PriorSentence& sentence) {
+                                      own.sd[e] = scale_prior(sentence, "a standard deviation");
+                                      own.huang_wand = own.sd.size() == 1;
+                                  }});
+            }
+        }
+    }
+    if (shape.has_sigma()) {
+        for (const char* group : {"sigma", "tau"}) {
+            result.push_back({{group, {}}, [&prior](const PriorSentence& sentence) {
+                                  prior.sigma = scale_prior(sentence, "a standard deviation");
+                              }});
+        }
+    }
+    if (shape.has_nu()) {
+        result.push_back({{"nu", {}}, [&prior](const PriorSentence& sentence) {
+                              sentence.require_distribution({"gamma"}, "the degrees of freedom");
+                              prior.nu_shape = sentence.numbers[0];
+                              prior.nu_rate = sentence.numbers[1];
+                          }});
+    }
+    return result;
+}
+
+/// A number of the prior, and where it is kept.
+struct NumberPlace {
+    PriorNumber number;
+    double* kept = nullptr;
+};
+
+// In the order in which FieldModel::hyperparameters has them, which is not asked of anybody.
+std::vector<NumberPlace> number_places(FieldPrior& prior, const FieldShape& shape) {
+    std::vector<NumberPlace> result;
+    const auto add = [&](const std::string& of, const std::string& word, PriorNumber::Role role, double unit,
+                         double& value, const std::string& group) {
+        result.push_back({PriorNumber(fmt::format("{}: {}", of, word), fmt::format("{}: {}", group, word), value, role,
+                                      unit),
+                          &value});
+    };
+    const auto positive = [&](const std::string& of, const std::string& word, double& value, const std::string& group) {
+        add(of, word, PriorNumber::Role::positive, value, value, group);
+    };
+    const auto normal = [&](const std::string& of, double& mean, double& sd, const std::string& group) {
+        add(of, "mean", PriorNumber::Role::location, sd, mean, group);
+        positive(of, "sd", sd, group);
+    };
+    const auto scale = [&](const std::string& of, ScalePrior& own, const std::string& group) {
+        switch (own.kind) {
+            case Kind::half_t:
+                positive(of, "df", own.first, group);
+                positive(of, "scale", own.second, group);
+                break;
+            case Kind::half_normal:
+                positive(of, "scale", own.first, group);
+                break;
+            case Kind::exponential:
+                positive(of, "rate", own.first, group);
+                break;
+            case Kind::gamma_precision:
+                positive(of, "shape", own.first, group);
+                positive(of, "rate", own.second, group);
+                break;
+            case Kind::uniform:
+                break;
+        }
+    };
+    if (shape.intercept) normal("intercept", prior.intercept_mean, prior.intercept_sd, "intercept");
+    for (std::size_t j = 0; j < shape.slopes.size(); ++j) {
+        const auto at = static_cast<Index>(j);
+        normal(fmt::format("beta[{}]", shape.slopes[j]), prior.mean[at], prior.sd[at], "beta");
+    }
+    for (std::size_t f = 0; f < shape.factors.size(); ++f) {
+        FieldPrior::Factor& own = prior.factors[f];
+        const FieldShape::Factor& factor = shape.factors[f];
+        const std::string group = fmt::format("sd[{}]", factor.name);
+        const bool joint = own.huang_wand && own.sd.size() > 1;
+        if (joint) positive(group, "df", own.sd[0].first, group);
+        for (std::size_t e = 0; e < own.sd.size(); ++e) {
+            const std::string name = fmt::format("sd[{},{}]", factor.name, factor.effects[e]);
+            if (joint) {
+                positive(name, "scale", own.sd[e].second, group);
+            } else {
+                scale(name, own.sd[e], group);
+            }
+        }
+    }
+    if (shape.has_sigma()) scale("sigma", prior.sigma, "sigma");
+    if (shape.has_nu()) {
+        positive("nu", "shape", prior.nu_shape, "nu");
+        positive("nu", "rate", prior.nu_rate, "nu");
+    }
+    return result;
+}
+
+Document scale_document(const ScalePrior& prior) {
+    return Document{{"distribution", word_of(prior.kind)}, {"numbers", Document::Numbers{prior.first, prior.second}}};
+}
+
+ScalePrior scale_record(const Fields& fields) {
+    const std::string word = fields.text("distribution");
+    const auto* found =
+        std::find_if(kScalePriors.begin(), kScalePriors.end(), [&](const auto& known) { return known.second == word; });
+    if (found == kScalePriors.end()) fields.refuse("distribution", "is none that is known");
+    const Vector numbers = fields.vector("numbers", 2);
+    const ScalePrior prior{found->first, numbers[0], numbers[1]};
+    const bool is_uniform = prior.kind == Kind::uniform;
+    const bool fits = is_uniform ? numbers[0] >= 0.0 && numbers[1] > numbers[0]
+                                 : numbers[0] > 0.0 && (numbers[1] > 0.0 || !has_second(prior.kind));
+    if (!fits || !numbers.allFinite()) fields.refuse("numbers", "are none that such a distribution has");
+    return prior;
+}
+
+}  // namespace
+
+FieldShape shape_of(const FieldData& data) {
+    FieldShape shape{data.family, data.link, data.intercept, data.names, {}};
+    for (const FieldFactor& factor : data.factors) {
+        shape.factors.push_back({factor.name, factor.effects, factor.levels});
+    }
+    return shape;
+}
+
+FieldPrior with_sentences(FieldPrior prior, const FieldShape& shape, const std::vector<PriorSentence>& sentences) {
+    std::vector<PriorTarget> targets;
+    const std::vector<Place> known = places(prior, shape);
+    for (const Place& place : known) targets.push_back(place.target);
+    std::vector<int> chosen = sentences_of_targets(sentences, targets);
+    for (std::size_t t = 0; t < known.size(); ++t) {
+        if (chosen[t] < 0) continue;
+        const PriorSentence& sentence = sentences[static_cast<std::size_t>(chosen[t])];
+        const bool of_all = sentence.indices.empty();
+        // tau alone is that of the residuals, where there are any.
+        if (sentence.target == "tau" && of_all && !targets[t].indices.empty() && shape.has_sigma()) chosen[t] = -1;
+    }
+    for (std::size_t t = 0; t < known.size(); ++t) {
+        if (chosen[t] < 0) continue;
+        const PriorSentence& sentence = sentences[static_cast<std::size_t>(chosen[t])];
+        for (std::size_t other = 0; other < t; ++other) {
+            const bool same = targets[other].indices == targets[t].indices && chosen[other] >= 0 &&
+                              (targets[t].group == "tau" && (targets[other].group == "sd" || targets[other].group == "sigma"));
+            if (!same) continue;
+            throw FormulaError(
+                fmt::format("{} and {} are one thing, and have two priors: leave one of them out",
+                            printable(targets[other].name()), printable(targets[t].name())),
+                sentence.text, sentence.target_place);
+        }
+        known[t].set(sentence);
+    }
+    return prior;
+}
+
+std::vector<std::string> prior_sentences(const FieldPrior& prior, const FieldShape& shape) {
+    std::vector<std::string> lines;
+    const auto normal = [&](const std::string& of, double mean, double sd) {
+        lines.push_back(fmt::format("{} ~ normal({:.6g}, {:.6g})", of, mean, sd));
+    };
+    if (shape.intercept) {
+        normal("intercept", prior.intercept_mean, prior.intercept_sd);
+        if (!shape.slopes.empty()) lines.back() += "  # at the means of the columns";
+    }
+    for (std::size_t j = 0; j < shape.slopes.size(); ++j) {
+        const auto at = static_cast<Index>(j);
+        normal(fmt::format("beta[{}]", shape.slopes[j]), prior.mean[at], prior.sd[at]);
+    }
+    for (std::size_t f = 0; f < shape.factors.size(); ++f) {
+        const FieldShape::Factor& factor = shape.factors[f];
+        for (std::size_t e = 0; e < factor.effects.size(); ++e) {
+            const std::string indices = fmt::format("[{},{}]", factor.name, factor.effects[e]);
+            lines.push_back(written(prior.factors[f].sd[e], "sd" + indices, "tau" + indices));
+        }
+        if (factor.effects.size() < 2) continue;
+        lines.back() += prior.factors[f].huang_wand
+                            ? fmt::format("  # correlations within {} with these, by Huang and Wand: each is uniform{}",
+                                          factor.name, prior.factors[f].sd[0].first == 2.0 ? "" : " for half_t(2, …)")
+                            : fmt::format("  # correlations within {}: all matrices alike", factor.name);
+    }
+    if (shape.has_sigma()) lines.push_back(written(prior.sigma, "sigma", "tau"));
+    if (shape.has_nu()) {
+        lines.push_back(fmt::format("nu ~ gamma({:.6g}, {:.6g})  # above 1", prior.nu_shape, prior.nu_rate));
+    }
+    return lines;
+}
+
+std::vector<PriorNumber> prior_numbers(const FieldPrior& prior, const FieldShape& shape) {
+    FieldPrior copy = prior;
+    std::vector<PriorNumber> result;
+    for (const NumberPlace& place : number_places(copy, shape)) result.push_back(place.number);
+    return result;
+}
+
+void set_prior_number(FieldPrior& prior, const FieldShape& shape, const std::string& name, double value) {
+    for (const NumberPlace& place : number_places(prior, shape)) {
+        if (place.number.name != name) continue;
+        *place.kept = value;
+        // Huang & Wand's degrees of freedom are those of all effects.
+        for (std::size_t f = 0; f < shape.factors.size(); ++f) {
+            FieldPrior::Factor& own = prior.factors[f];
+            if (!own.huang_wand || own.sd.size() < 2) continue;
+            for (ScalePrior& one : own.sd) one.first = own.sd[0].first;
+        }
+        return;
+    }
+    throw std::invalid_argument(fmt::format("the regression has no prior parameter '{}'", name));
+}
+
+Document to_document(const FieldPrior& prior) {
+    Document json;
+    json["intercept"] = Document::Numbers{prior.intercept_mean, prior.intercept_sd};
+    json["mean"] = prior.mean;
+    json["sd"] = prior.sd;
+    json["sigma"] = scale_document(prior.sigma);
+    Document factors = Document::list();
+    for (const FieldPrior::Factor& factor : prior.factors) {
+        Document sds = Document::list();
+        for (const ScalePrior& one : factor.sd) sds.push_back(scale_document(one));
+        factors.push_back(Document{{"huang_wand", factor.huang_wand}, {"sd", std::move(sds)}});
+    }
+    json["factors"] = std::move(factors);
+    json["nu"] = Document::Numbers{prior.nu_shape, prior.nu_rate};
+    json["centre"] = prior.centre.value_or(Vector());
+    return json;
+}
+
+FieldPrior field_prior(const Fields& fields, const FieldShape& shape) {
+    FieldPrior prior;
+    const auto slopes = static_cast<Index>(shape.slopes.size());
+    const Vector intercept = fields.vector("intercept", 2);
+    prior.intercept_mean = intercept[0];
+    prior.intercept_sd = intercept[1];
+    prior.mean = fields.vector("mean", slopes);
+    prior.sd = fields.vector("sd", slopes);
+    prior.sigma = scale_record(fields.fields("sigma"));
+    fields.each("factors", [&](const Fields& entry) {
+        FieldPrior::Factor& factor = prior.factors.emplace_back();
+        factor.huang_wand = entry.flag("huang_wand");
+        entry.each("sd", [&](const Fields& one) { factor.sd.push_back(scale_record(one)); });
+        if (!factor.huang_wand || factor.sd.size() < 2) return;
+        for (const ScalePrior& one : factor.sd) {
+            if (one.kind != Kind::half_t || one.first != factor.sd[0].first) {
+                entry.refuse("sd", "are not half_t with the same degrees of freedom, as Huang and Wand's are");
+            }
+        }
+    });
+    bool fits = prior.factors.size() == shape.factors.size();
+    for (std::size_t f = 0; fits && f < shape.factors.size(); ++f) {
+        fits = prior.factors[f].sd.size() == shape.factors[f].effects.size();
+    }
+    if (!fits) fields.refuse("model.prior.factors", "are not those of the formula");
+    const Vector nu = fields.vector("nu", 2);
+    prior.nu_shape = nu[0];
+    prior.nu_rate = nu[1];
+    prior.centre = fields.vector("centre", slopes);
+    const bool positive = prior.intercept_sd > 0.0 && nu.minCoeff() > 0.0 && (slopes == 0 || prior.sd.minCoeff() > 0.0);
+    if (!positive) fields.refuse("model.prior", "holds an sd, shape or rate that is not positive");
+    return prior;
+}
+
+}  // namespace lrvb::detail

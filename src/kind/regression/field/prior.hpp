@@ -1,0 +1,49 @@
+#pragma once
+
+#include <lrvb/base/fields.hpp>
+#include <lrvb/formula/prior.hpp>
+#include <lrvb/kind/kind.hpp>
+#include <lrvb/model/field.hpp>
+
+#include <string>
+#include <vector>
+
+/// The prior of a regression by formula: in words, as numbers that can be moved, and in a fit file.
+namespace lrvb::detail {
+
+/// What there is to have a prior of.
+struct FieldShape {
+    FieldFamily family = FieldFamily::gaussian;
+    FieldLink link = FieldLink::identity;
+    bool intercept = true;
+    std::vector<std::string> slopes;
+    struct Factor {
+        std::string name;
+        std::vector<std::string> effects;
+        std::vector<std::string> levels;
+    };
+    std::vector<Factor> factors;
+
+    bool has_sigma() const { return family == FieldFamily::gaussian || family == FieldFamily::student; }
+    bool has_nu() const { return family == FieldFamily::student; }
+};
+
+FieldShape shape_of(const FieldData& data);
+
+/// The prior with what the sentences say in place of its own. A sentence about an sd of a factor with several effects
+/// makes these independent of each other and of their correlations, which are then uniform. Throws FormulaError.
+FieldPrior with_sentences(FieldPrior prior, const FieldShape& shape, const std::vector<PriorSentence>& sentences);
+
+/// As --prior takes it, a line each; what follows # is for readers.
+std::vector<std::string> prior_sentences(const FieldPrior& prior, const FieldShape& shape);
+
+/// The numbers of the prior, under the names of FieldModel::hyperparameters.
+std::vector<PriorNumber> prior_numbers(const FieldPrior& prior, const FieldShape& shape);
+/// Throws std::invalid_argument for a name that is none of these.
+void set_prior_number(FieldPrior& prior, const FieldShape& shape, const std::string& name, double value);
+
+Document to_document(const FieldPrior& prior);
+/// Refuses, by the fields, what no prior can be.
+FieldPrior field_prior(const Fields& fields, const FieldShape& shape);
+
+}  // namespace lrvb::detail

@@ -1,0 +1,382 @@
+#include "kind/regression/field/record.hpp"
+
+#include "base/messages.hpp"
+#include "kind/regression/field/fitted.hpp"
+#include "sample/resampling.hpp"
+
+#include <lrvb/sample/pareto.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <unordered_map>
+
+namespace lrvb::detail {
+
+namespace {
+
+constexpr std::array<std::pair<FieldFamily, std::string_view>, 4> kFamilies{{{FieldFamily::gaussian, "gaussian"},
+                                                                             {FieldFamily::student, "student"},
+                                                                             {FieldFamily::binomial, "binomial"},
+                                                                             {FieldFamily::poisson, "poisson"}}};
+constexpr std::array<std::pair<FieldLink, std::string_view>, 5> kLinks{{{FieldLink::identity, "identity"},
+                                                                        {FieldLink::logit, "logit"},
+                                                                        {FieldLink::probit, "probit"},
+                                                                        {FieldLink::cloglog, "cloglog"},
+                                                                        {FieldLink::log, "log"}}};
+constexpr Index kMostNodes = 64;
+constexpr Index kRowsAtOnce = 1024;
+
+// Those of a family, its own first.
+std::vector<FieldLink> links_of(FieldFamily family) {
+    if (family == FieldFamily::binomial) return {FieldLink::logit, FieldLink::probit, FieldLink::cloglog};
+    if (family == FieldFamily::poisson) return {FieldLink::log};
+    return {FieldLink::identity};
+}
+
+template <class Value, std::size_t N>
+std::string_view word_in(const std::array<std::pair<Value, std::string_view>, N>& known, Value value) {
+    return std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.first == value; })->second;
+}
+
+Matrix matrix_of(const Fields& fields, const std::string& key, Index rows, Index columns) {
+    return rows > 0 && columns > 0 ? fields.matrix(key, rows, columns) : Matrix(Matrix::Zero(rows, columns));
+}
+
+// Rows without numbers have no JSON.
+Document matrix_document(const Matrix& matrix) {
+    return matrix.size() > 0 ? Document(matrix) : Document::list();
+}
+
+/// The fixed part of a formula's columns that are coefficients.
+Matrix kept_columns(const Matrix& columns, const std::vector<Index>& kept) {
+    if (static_cast<Index>(kept.size()) == columns.cols()) return columns;
+    Matrix result(columns.rows(), static_cast<Index>(kept.size()));
+    for (std::size_t j = 0; j < kept.size(); ++j) result.col(static_cast<Index>(j)) = columns.col(kept[j]);
+    return result;
+}
+
+}  // namespace
+
+std::string_view family_word(FieldFamily family) {
+    return word_in(kFamilies, family);
+}
+
+std::string_view link_word(FieldLink link) {
+    return word_in(kLinks, link);
+}
+
+FieldFamily family_of_word(const std::string& word) {
+    if (word.empty()) return FieldFamily::gaussian;
+    if (word == "bernoulli") return FieldFamily::binomial;
+    for (const auto& [family, known] : kFamilies) {
+        if (word == known) return family;
+    }
+    throw UsageError(fmt::format("--family {}: there is no such family", printable(word)));
+}
+
+FieldLink link_of_word(FieldFamily family, const std::string& word) {
+    const std::vector<FieldLink> own = links_of(family);
+    if (word.empty()) return own.front();
+    for (const FieldLink link : own) {
+        if (link_word(link) == word) return link;
+    }
+    std::vector<std::string> words;
+    for (const FieldLink link : own) words.emplace_back(link_word(link));
+    throw UsageError(fmt::format("--link {}: the {} family has {}: leave it out, or choose another family",
+                                 printable(word), family_word(family), enumerated(words)));
+}
+
+FieldData field_data(FormulaDesign design, const std::vector<Index>& kept, FieldFamily family, FieldLink link,
+                     Vector weights) {
+    FieldData data;
+    data.family = family;
+    data.link = link;
+    data.response = design.response;
+    data.y = std::move(design.y);
+    data.trials = std::move(design.trials);
+    data.offset = std::move(design.offset);
+    data.weights = std::move(weights);
+    data.intercept = design.intercept;
+    for (const Index column : kept) data.names.push_back(design.names[static_cast<std::size_t>(column)]);
+    data.columns = kept_columns(design.columns, kept);
+    for (RandomTerm& term : design.random) {
+        data.factors.push_back({std::move(term.name), std::move(term.levels), std::move(term.effects),
+                                std::move(term.level), std::move(term.values)});
+    }
+    return data;
+}
+
+std::string checksum_of(const FieldData& data) {
+    Checksum checksum;
+    checksum.add(data.y);
+    checksum.add(data.trials);
+    checksum.add(data.offset);
+    checksum.add(data.columns);
+    checksum.add(data.weights);
+    for (const FieldFactor& factor : data.factors) {
+        Vector levels(static_cast<Index>(factor.level.size()));
+        for (std::size_t n = 0; n < factor.level.size(); ++n) levels[static_cast<Index>(n)] = factor.level[n];
+        checksum.add(levels);
+        checksum.add(factor.values);
+    }
+    return checksum.text();
+}
+
+std::shared_ptr<const FieldRecord> FieldRecord::read(const Fields& fields) {
+    auto record = std::make_shared<FieldRecord>();
+    record->coding = std::make_shared<FormulaCoding>(FormulaCoding::read(fields.fields("coding")));
+    const FormulaCoding& coding = *record->coding;
+    const Vector kept = fields.vector("columns");
+    for (const double column : kept) {
+        const bool fits = column >= 0.0 && column < static_cast<double>(coding.names().size()) &&
+                          column == std::floor(column) &&
+                          (record->kept.empty() || column > static_cast<double>(record->kept.back()));
+        if (!fits) fields.refuse("model.columns", "are not those of the formula");
+        record->kept.push_back(static_cast<Index>(column));
+    }
+    FieldShape& shape = record->shape;
+    const std::string family = fields.text("family");
+    const std::string link = fields.text("link");
+    try {
+        shape.family = family_of_word(family);
+        shape.link = link_of_word(shape.family, link);
+    } catch (const UsageError&) {
+        fields.refuse("model.family", "is none that is known, or has another link");
+    }
+    shape.intercept = coding.intercept();
+    for (const Index column : record->kept) shape.slopes.push_back(coding.names()[static_cast<std::size_t>(column)]);
+    for (const FormulaCoding::Random& term : coding.random()) {
+        shape.factors.push_back({term.name, term.effects, term.levels});
+    }
+    record->prior_origin = fields.text("prior_name");
+    record->numbers = field_prior(fields.fields("prior"), shape);
+    const auto slopes = static_cast<Index>(shape.slopes.size());
+    const Fields moments = fields.fields("moments");
+    record->moments.columns = matrix_of(moments, "columns", slopes, slopes);
+    record->moments.residual = moments.has("residual") ? moments.number("residual")
+                                                       : std::numeric_limits<double>::quiet_NaN();
+    std::size_t f = 0;
+    moments.each("effects", [&](const Fields& entry) {
+        if (f >= shape.factors.size()) entry.refuse("model.moments.effects", "are more than the formula has");
+        const auto effects = static_cast<Index>(shape.factors[f++].effects.size());
+        record->moments.effects.push_back(entry.matrix("mean", effects, effects));
+    });
+    if (f != shape.factors.size()) fields.refuse("model.moments.effects", "are fewer than the formula has");
+    const FieldVariables variables = record->variables();
+    const Fields units = fields.fields("units");
+    const Index fixed = slopes + (shape.intercept ? 1 : 0);
+    record->fixed_units = matrix_of(units, "fixed", fixed, variables.first_psi());
+    f = 0;
+    units.each("effects", [&](const Fields& entry) {
+        if (f >= shape.factors.size()) entry.refuse("model.units.effects", "are more than the formula has");
+        const auto effects = static_cast<Index>(shape.factors[f++].effects.size());
+        record->effect_units.push_back(entry.vector("unit", effects));
+    });
+    if (f != shape.factors.size()) fields.refuse("model.units.effects", "are fewer than the formula has");
+    const Fields nodes = fields.fields("nodes");
+    record->nodes.weights = nodes.vector("weights");
+    record->nodes.psi = matrix_of(nodes, "psi", variables.psi_count(), record->nodes.weights.size());
+    const Vector& weights = record->nodes.weights;
+    if (weights.size() == 0 || !(weights.minCoeff() >= 0.0) || std::abs(weights.sum() - 1.0) > 1e-6) {
+        fields.refuse("model.nodes.weights", "are no weights that add up to one");
+    }
+    return record;
+}
+
+Document FieldRecord::document() const {
+    Document json;
+    json["formula"] = coding->formula().text();
+    json["coding"] = coding->document();
+    json["columns"] = kept;
+    json["family"] = family_word(shape.family);
+    json["link"] = link_word(shape.link);
+    json["prior_name"] = prior_origin;
+    json["prior"] = to_document(numbers);
+    Document means = Document::list();
+    for (const Matrix& mean : moments.effects) means.push_back(Document{{"mean", mean}});
+    json["moments"] = Document{{"columns", matrix_document(moments.columns)},
+                               {"effects", std::move(means)},
+                               {"residual", moments.residual}};
+    Document effects = Document::list();
+    for (const Vector& unit : effect_units) effects.push_back(Document{{"unit", unit}});
+    json["units"] = Document{{"fixed", matrix_document(fixed_units)}, {"effects", std::move(effects)}};
+    json["nodes"] = Document{{"weights", nodes.weights}, {"psi", matrix_document(nodes.psi)}};
+    return json;
+}
+
+std::string FieldRecord::headline() const {
+    std::string text = coding->formula().text();
+    if (shape.family != FieldFamily::gaussian) {
+        text += fmt::format(", {}", family_word(shape.family));
+        if (shape.family == FieldFamily::binomial) text += fmt::format(" ({})", link_word(shape.link));
+    }
+    for (std::size_t f = 0; f < shape.factors.size(); ++f) {
+        const FieldShape::Factor& factor = shape.factors[f];
+        const bool again = f > 0 && shape.factors[f - 1].name == factor.name;
+        if (!again) text += fmt::format(", {} of {}", factor.levels.size(), factor.name);
+    }
+    return text;
+}
+
+std::string FieldRecord::title(const DataRecord&) const {
+    return fmt::format("Regression of {}", coding->response());
+}
+
+std::string FieldRecord::description() const {
+    const std::string kind = shape.family == FieldFamily::gaussian   ? "linear regression"
+                             : shape.family == FieldFamily::student  ? "regression with Student errors"
+                             : shape.family == FieldFamily::binomial ? "binomial regression"
+                                                                     : "Poisson regression";
+    return fmt::format("A {}{}, {},", shape.factors.empty() ? "" : "hierarchical ", kind, coding->formula().text());
+}
+
+std::vector<PriorNumber> FieldRecord::prior(const DataRecord&) const {
+    return prior_numbers(numbers, shape);
+}
+
+std::vector<VariableMeaning> FieldRecord::meanings(const FitFile&) const {
+    return variables().meanings();
+}
+
+SparseMatrix FieldRecord::statistics(const FitFile&) const {
+    const FieldVariables own = variables();
+    const Index psi = own.psi_count();
+    const Index fixed = fixed_units.rows();
+    std::vector<Eigen::Triplet<double>> entries;
+    for (Index s = 0; s < own.first_psi(); ++s) {
+        for (Index i = 0; i < fixed; ++i) {
+            if (fixed_units(i, s) == 0.0) continue;
+            entries.emplace_back(static_cast<int>(psi + i), static_cast<int>(s), fixed_units(i, s));
+        }
+    }
+    for (Index at = 0; at < psi; ++at) entries.emplace_back(static_cast<int>(at), static_cast<int>(own.first_psi() + at), 1.0);
+    Index position = 0;
+    for (std::size_t f = 0; f < shape.factors.size(); ++f) {
+        for (std::size_t level = 0; level < shape.factors[f].levels.size(); ++level) {
+            for (const double unit : effect_units[f]) {
+                entries.emplace_back(static_cast<int>(psi + fixed + position),
+                                     static_cast<int>(own.first_effect() + position), unit);
+                ++position;
+            }
+        }
+    }
+    SparseMatrix result(psi + fixed + position, static_cast<Index>(own.statistics().size()));
+    result.setFromTriplets(entries.begin(), entries.end());
+    return result;
+}
+
+void FieldRecord::require_agreement(const FitFile& fit, const Fields& file) const {
+    const FieldVariables own = variables();
+    const std::vector<std::string>& expected = own.statistics();
+    const std::vector<std::string>& kept_names = fit.posterior.statistics;
+    if (kept_names.size() < expected.size() || !std::equal(expected.begin(), expected.end(), kept_names.begin())) {
+        file.refuse("posterior.statistics", "are not those of the formula");
+    }
+    const auto count = expected.size() - (shape.intercept ? 1 : 0);  // two of them are one coefficient
+    if (fit.parameters.size() != count) file.refuse("parameters", "are not those of the formula");
+}
+
+Document FieldRecord::page(const FitFile&) const {
+    Document json;
+    json["formula"] = coding->formula().text();
+    json["family"] = family_word(shape.family);
+    json["link"] = link_word(shape.link);
+    json["response"] = coding->response();
+    Document factors = Document::list();
+    for (const FieldShape::Factor& factor : shape.factors) {
+        factors.push_back(Document{{"name", factor.name}, {"effects", factor.effects}, {"levels", factor.levels}});
+    }
+    json["factors"] = std::move(factors);
+    return json;
+}
+
+void FieldRecord::predict(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
+                          TableSink& sink) const {
+    const DataFrame frame = rows.with_na(fit.data.na)
+                                .frame(coding->reading(false, options.drop_missing ? Missing::drop : Missing::refuse));
+    const FormulaDesign design = coding->new_rows(frame);
+    const Matrix columns = kept_columns(design.columns, kept);
+    const FieldVariables own = variables();
+    const FieldPredictor predictor(shape, own, nodes);
+    std::vector<std::string> names{"mean", "mean_sd"};
+    if (!options.link) names.emplace_back("sd");
+    if (options.level) names.insert(names.end(), {"lower", "upper"});
+    sink.header(names);
+    const Vector& centre = *numbers.centre;
+    const auto statistics = static_cast<Index>(fit.posterior.statistics.size());
+    for (Index begin = 0; begin < frame.rows; begin += kRowsAtOnce) {
+        const Index count = std::min(kRowsAtOnce, frame.rows - begin);
+        std::vector<Eigen::Triplet<double>> entries;
+        std::vector<FieldRow> block(static_cast<std::size_t>(count));
+        for (Index i = 0; i < count; ++i) {
+            const Index n = begin + i;
+            FieldRow& row = block[static_cast<std::size_t>(i)];
+            const auto add = [&](Index statistic, double value) {
+                if (value == 0.0) return;
+                entries.emplace_back(static_cast<int>(statistic), static_cast<int>(i), value);
+                row.mean += value * fit.posterior.mean[statistic];
+            };
+            if (design.offset.size() > 0) row.mean = design.offset[n];
+            if (shape.intercept) add(0, 1.0);
+            for (Index j = 0; j < columns.cols(); ++j) {
+                add(own.first_slope() + j, columns(n, j) - (shape.intercept ? centre[j] : 0.0));
+            }
+            Index first = own.first_effect();
+            for (std::size_t f = 0; f < design.random.size(); ++f) {
+                const RandomTerm& term = design.random[f];
+                const auto effects = static_cast<Index>(shape.factors[f].effects.size());
+                const int level = term.level[static_cast<std::size_t>(n)];
+                if (!options.without_groups && level >= 0) {
+                    for (Index e = 0; e < effects; ++e) add(first + level * effects + e, term.values(n, e));
+                } else if (!options.without_groups) {
+                    row.new_groups.emplace_back(static_cast<Index>(f), term.values.row(n).transpose());
+                }
+                first += effects * static_cast<Index>(shape.factors[f].levels.size());
+            }
+        }
+        SparseMatrix combinations(statistics, count);
+        combinations.setFromTriplets(entries.begin(), entries.end());
+        const Vector variances = fit.posterior.covariance->variances(combinations);
+        for (Index i = 0; i < count; ++i) {
+            FieldRow& row = block[static_cast<std::size_t>(i)];
+            row.variance = std::max(0.0, variances[i]);
+            const FieldPrediction prediction = predictor.predict(row, options.link, options.level);
+            std::vector<double> numbers_of_row{prediction.mean, prediction.mean_sd};
+            if (!options.link) numbers_of_row.push_back(prediction.sd);
+            if (options.level) numbers_of_row.insert(numbers_of_row.end(), {prediction.lower, prediction.upper});
+            sink.row(frame.file_row(begin + i),
+                     Eigen::Map<const Vector>(numbers_of_row.data(), static_cast<Index>(numbers_of_row.size())));
+        }
+    }
+}
+
+// ψ of some of the draws, each as often as it weighs.
+std::shared_ptr<const ModelRecord> FieldRecord::corrected(const CorrectionDraws& draws) const {
+    const FieldVariables own = variables();
+    std::unordered_map<std::string_view, Index> place;
+    for (std::size_t v = 0; v < draws.posterior.variables.size(); ++v) {
+        place.emplace(draws.posterior.variables[v].name, static_cast<Index>(v));
+    }
+    const Vector weights = weights_of(draws.log_weights);
+    const std::vector<Index> chosen = resampled(weights, std::min(kMostNodes, weights.size()), 0.5);
+    auto record = std::make_shared<FieldRecord>(*this);
+    const auto count = static_cast<Index>(chosen.size());
+    record->nodes.psi.resize(own.psi_count(), count);
+    record->nodes.weights = Vector::Constant(count, 1.0 / static_cast<double>(count));
+    for (Index at = 0; at < own.psi_count(); ++at) {
+        const Index row = place.at(own.statistics()[static_cast<std::size_t>(own.first_psi() + at)]);
+        for (Index s = 0; s < count; ++s) {
+            record->nodes.psi(at, s) = draws.values(row, chosen[static_cast<std::size_t>(s)]);
+        }
+    }
+    return record;
+}
+
+std::unique_ptr<FittedModel> FieldRecord::with_data(FitFile fit, const Dataset& data, int threads) const {
+    return FittedField::restored(std::move(fit), data, threads);
+}
+
+}  // namespace lrvb::detail

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "kind/regression/field/prediction.hpp"
+#include "kind/regression/field/prior.hpp"
+#include "kind/regression/field/variables.hpp"
+
+#include <lrvb/formula/design.hpp>
+#include <lrvb/kind/kind.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lrvb::detail {
+
+/// What a fit file keeps of a regression by formula besides its parameters, in the units of the data.
+class FieldRecord final : public ModelRecord {
+  public:
+    std::shared_ptr<const FormulaCoding> coding;
+    /// Those of the formula's columns that are coefficients: not those that were zero in every row.
+    std::vector<Index> kept;
+    FieldShape shape;
+    std::string prior_origin;  // "auto" or "explicit"
+    FieldPrior numbers;
+    FieldMoments moments;
+    /// ψ, for predictions.
+    FieldNodes nodes;
+    /// How the layout's coefficients make the posterior's: of the fixed ones (rows: inner, columns: alpha, intercept,
+    /// slopes), and of each factor's effects.
+    Matrix fixed_units;
+    std::vector<Vector> effect_units;
+
+    static std::shared_ptr<const FieldRecord> read(const Fields& fields);
+
+    FieldVariables variables() const { return {shape, numbers, moments}; }
+
+    std::string_view kind() const override { return "regression"; }
+    Document document() const override;
+    std::string headline() const override;
+    std::string title(const DataRecord& data) const override;
+    std::string description() const override;
+    std::string prior_name() const override { return prior_origin; }
+    std::vector<PriorNumber> prior(const DataRecord& data) const override;
+    std::vector<VariableMeaning> meanings(const FitFile& fit) const override;
+    SparseMatrix statistics(const FitFile& fit) const override;
+    void require_agreement(const FitFile& fit, const Fields& file) const override;
+    Document page(const FitFile& fit) const override;
+    void predict(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
+                 TableSink& sink) const override;
+    bool predicts_intervals() const override { return true; }
+    bool predicts_by_group() const override { return true; }
+    std::shared_ptr<const ModelRecord> corrected(const CorrectionDraws& draws) const override;
+
+  protected:
+    std::unique_ptr<FittedModel> with_data(FitFile fit, const Dataset& data, int threads) const override;
+};
+
+/// Words of the family and the link, as options have them.
+std::string_view family_word(FieldFamily family);
+std::string_view link_word(FieldLink link);
+/// Throws UsageError for a link that the family does not have; an empty word is the family's own.
+FieldFamily family_of_word(const std::string& word);
+FieldLink link_of_word(FieldFamily family, const std::string& word);
+
+/// Of a design, the data of a model.
+FieldData field_data(FormulaDesign design, const std::vector<Index>& kept, FieldFamily family, FieldLink link,
+                     Vector weights);
+/// Of all numbers that were used.
+std::string checksum_of(const FieldData& data);
+
+}  // namespace lrvb::detail

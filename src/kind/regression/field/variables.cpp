@@ -1,0 +1,415 @@
+#include "kind/regression/field/variables.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace lrvb::detail {
+
+namespace {
+
+constexpr Index kMostSlopes = 200;  // whose share of the variance is taken
+
+std::string name_of(const std::string& group, const std::vector<std::string>& indices) {
+    return indices.empty() ? group : fmt::format("{}[{}]", group, fmt::join(indices, ","));
+}
+
+double residual_of(const FieldData& data) {
+    constexpr double pi = std::numbers::pi;
+    if (data.family == FieldFamily::student) return std::numeric_limits<double>::quiet_NaN();
+    switch (data.link) {
+        case FieldLink::logit:
+            return pi * pi / 3.0;
+        case FieldLink::probit:
+            return 1.0;
+        case FieldLink::cloglog:
+            return pi * pi / 6.0;
+        case FieldLink::log: {
+            const double total = data.weights.size() > 0 ? data.weights.dot(data.y) : data.y.sum();
+            return std::log1p(data.total_weight() / total);
+        }
+        case FieldLink::identity:
+            break;
+    }
+    return 0.0;
+}
+
+}  // namespace
+
+FieldMoments moments_of(const FieldData& data) {
+    FieldMoments result;
+    const Index rows = data.y.size();
+    const Vector weights = data.weights.size() > 0 ? data.weights : Vector::Ones(rows);
+    const double total = weights.sum();
+    const Vector mean = data.columns.transpose() * weights / total;
+    result.columns = Matrix::Zero(data.columns.cols(), data.columns.cols());
+    if (data.columns.cols() <= kMostSlopes) {
+        const Matrix centred = data.columns.rowwise() - mean.transpose();
+        result.columns = centred.transpose() * Matrix(weights.asDiagonal() * centred) / total;
+    }
+    for (const FieldFactor& factor : data.factors) {
+        result.effects.push_back(factor.values.transpose() * Matrix(weights.asDiagonal() * factor.values) / total);
+    }
+    result.residual = residual_of(data);
+    return result;
+}
+
+FieldVariables::FieldVariables(FieldShape shape, const FieldPrior& prior, FieldMoments moments)
+    : shape_(std::move(shape)), moments_(std::move(moments)) {
+    if (shape_.intercept) statistics_ = {"alpha", "intercept"};
+    for (const std::string& slope : shape_.slopes) statistics_.push_back(name_of("beta", {slope}));
+    const auto add_psi = [&](std::string group, std::vector<std::string> indices, bool is_log) {
+        statistics_.push_back(name_of(group, indices));
+        psi_groups_.push_back(std::move(group));
+        psi_indices_.push_back(std::move(indices));
+        psi_is_log_.push_back(is_log);
+        return psi_count_++;
+    };
+    const auto is_log = [](const ScalePrior& own) { return own.kind != ScalePrior::Kind::uniform; };
+    for (std::size_t f = 0; f < shape_.factors.size(); ++f) {
+        const FieldShape::Factor& factor = shape_.factors[f];
+        const FieldPrior::Factor& own = prior.factors[f];
+        const auto count = static_cast<Index>(factor.effects.size());
+        effects_.push_back(std::make_shared<EffectParameters>(own, Vector::Ones(count), factor.name));
+        factor_psi_.push_back(psi_count_);
+        for (std::size_t e = 0; e < factor.effects.size(); ++e) {
+            const bool log = is_log(own.sd[e]);
+            add_psi(log ? "log_sd" : "logit_sd", {factor.name, factor.effects[e]}, log);
+        }
+        for (std::size_t e = 1; e < factor.effects.size(); ++e) {
+            for (std::size_t other = 0; other < e; ++other) {
+                add_psi(count == 2 ? "atanh_cor" : "atanh_partial_cor",
+                        {factor.name, factor.effects[other], factor.effects[e]}, false);
+            }
+        }
+    }
+    if (shape_.has_sigma()) {
+        const bool log = is_log(prior.sigma);
+        sigma_ = std::make_shared<EffectParameters>(FieldPrior::Factor{{prior.sigma}, true}, Vector::Ones(1), "sigma");
+        sigma_psi_ = add_psi(log ? "log_sigma" : "logit_sigma", {}, log);
+    }
+    if (shape_.has_nu()) nu_psi_ = add_psi("log_nu_above_1", {}, false);
+    for (const FieldShape::Factor& factor : shape_.factors) {
+        for (const std::string& level : factor.levels) {
+            for (const std::string& effect : factor.effects) {
+                statistics_.push_back(name_of("u", {factor.name, level, effect}));
+            }
+        }
+    }
+}
+
+Vector FieldVariables::own(Index factor, const Vector& psi) const {
+    return psi.segment(psi_of(factor), effects_[static_cast<std::size_t>(factor)]->size());
+}
+
+Matrix FieldVariables::effect_covariance(Index factor, const Vector& psi) const {
+    return effects_[static_cast<std::size_t>(factor)]->covariance(own(factor, psi)).covariance();
+}
+
+double FieldVariables::sigma(const Vector& psi) const {
+    return std::exp(sigma_->log_sd(psi.segment(sigma_psi_, 1), 0));
+}
+
+double FieldVariables::nu(const Vector& psi) const {
+    return 1.0 + std::exp(psi[nu_psi_]);
+}
+
+bool FieldVariables::has_shares() const {
+    return std::isfinite(moments_.residual) && static_cast<Index>(shape_.slopes.size()) <= kMostSlopes;
+}
+
+std::vector<std::string> FieldVariables::share_names() const {
+    std::vector<std::string> names;
+    if (!has_shares()) return names;
+    std::vector<std::string> groups;
+    for (const FieldShape::Factor& factor : shape_.factors) {
+        if (std::find(groups.begin(), groups.end(), factor.name) == groups.end()) groups.push_back(factor.name);
+    }
+    for (const std::string& group : groups) names.push_back(name_of("ICC", {group}));
+    if (!shape_.slopes.empty()) names.emplace_back(shape_.factors.empty() ? "R2" : "R2_marginal");
+    if (!shape_.factors.empty()) names.emplace_back("R2_conditional");
+    return names;
+}
+
+Vector FieldVariables::shares(const Vector& slopes_and_psi) const {
+    const auto slopes = static_cast<Index>(shape_.slopes.size());
+    const Vector beta = slopes_and_psi.head(slopes);
+    const Vector psi = slopes_and_psi.tail(psi_count_);
+    const double explained = beta.dot(moments_.columns * beta);
+    const double rest = shape_.has_sigma() ? std::pow(sigma(psi), 2) : moments_.residual;
+    std::vector<std::string> groups;
+    std::vector<double> variances;
+    double of_groups = 0.0;
+    for (std::size_t f = 0; f < shape_.factors.size(); ++f) {
+        const double own_variance =
+            effect_covariance(static_cast<Index>(f), psi).cwiseProduct(moments_.effects[f]).sum();
+        of_groups += own_variance;
+        const auto found = std::find(groups.begin(), groups.end(), shape_.factors[f].name);
+        if (found == groups.end()) {
+            groups.push_back(shape_.factors[f].name);
+            variances.push_back(own_variance);
+        } else {  // (x || g)
+            variances[static_cast<std::size_t>(found - groups.begin())] += own_variance;
+        }
+    }
+    std::vector<double> result;
+    result.reserve(variances.size() + 2);
+    for (const double variance : variances) result.push_back(variance / (of_groups + rest));
+    const double all = explained + of_groups + rest;
+    if (slopes > 0) result.push_back(explained / all);
+    if (!shape_.factors.empty()) result.push_back((explained + of_groups) / all);
+    return Eigen::Map<const Vector>(result.data(), static_cast<Index>(result.size()));
+}
+
+std::vector<VariableMeaning> FieldVariables::meanings() const {
+    std::vector<VariableMeaning> result;
+    const auto add = [&](const std::string& group, std::vector<std::string> indices, Role role,
+                         FromDraw from_draw) -> VariableMeaning& {
+        VariableMeaning& meaning = result.emplace_back();
+        meaning.group = group;
+        meaning.indices = std::move(indices);
+        meaning.role = role;
+        meaning.from_draw = std::move(from_draw);
+        meaning.panel = meaning.name();  // every column has a unit of its own
+        return meaning;
+    };
+    const auto shown = [](VariableMeaning& meaning) { meaning.is_parameter = meaning.is_shown = true; };
+    const auto psi = [&](Index at) { return first_psi() + at; };
+    if (shape_.intercept) shown(add("intercept", {}, Role::coefficient, FromDraw::statistic(1)));
+    for (std::size_t j = 0; j < shape_.slopes.size(); ++j) {
+        shown(add("beta", {shape_.slopes[j]}, Role::coefficient,
+                  FromDraw::statistic(first_slope() + static_cast<Index>(j))));
+    }
+    const auto scale = [&](const std::string& group, std::vector<std::string> indices, Index at,
+                           const std::shared_ptr<const EffectParameters>& parameters, Index effect, Index first) {
+        FromDraw rule = FromDraw::of(Transform::exponential, psi(at));
+        if (!psi_is_log_[static_cast<std::size_t>(at)]) {
+            rule = FromDraw::of({psi(at)}, [parameters, effect, first](const Vector& own_psi) {
+                Vector part = Vector::Zero(parameters->size());
+                part[first] = own_psi[0];
+                return std::exp(parameters->log_sd(part, effect));
+            });
+        }
+        shown(add(group, std::move(indices), Role::scale, std::move(rule)));
+    };
+    for (std::size_t f = 0; f < shape_.factors.size(); ++f) {
+        const FieldShape::Factor& factor = shape_.factors[f];
+        const auto count = static_cast<Index>(factor.effects.size());
+        const Index begin = factor_psi_[f];
+        for (Index e = 0; e < count; ++e) {
+            scale("sd", {factor.name, factor.effects[static_cast<std::size_t>(e)]}, begin + e, effects_[f], e, e);
+        }
+        std::vector<Index> all(static_cast<std::size_t>(effects_[f]->size()));
+        for (std::size_t s = 0; s < all.size(); ++s) all[s] = psi(begin + static_cast<Index>(s));
+        for (Index e = 1; e < count; ++e) {
+            for (Index other = 0; other < e; ++other) {
+                FromDraw rule = FromDraw::of(Transform::correlation, psi(begin + 2));
+                if (count > 2) {
+                    rule = FromDraw::of(all, [parameters = effects_[f], e, other](const Vector& own_psi) {
+                        const Matrix covariance = parameters->covariance(own_psi).covariance();
+                        return covariance(e, other) / std::sqrt(covariance(e, e) * covariance(other, other));
+                    });
+                }
+                shown(add("cor",
+                          {factor.name, factor.effects[static_cast<std::size_t>(other)],
+                           factor.effects[static_cast<std::size_t>(e)]},
+                          Role::off_diagonal, std::move(rule)));
+            }
+        }
+    }
+    if (sigma_) scale("sigma", {}, sigma_psi_, sigma_, 0, 0);
+    if (nu_psi_ >= 0) {
+        shown(add("nu", {}, Role::other,
+                  FromDraw::of({psi(nu_psi_)}, [](const Vector& own_psi) { return 1.0 + std::exp(own_psi[0]); })));
+    }
+    std::vector<Index> slopes_and_psi;
+    for (Index s = first_slope(); s < first_effect(); ++s) slopes_and_psi.push_back(s);
+    const std::vector<std::string> names = share_names();
+    const auto self = std::make_shared<FieldVariables>(*this);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const std::size_t bracket = names[i].find('[');
+        std::vector<std::string> indices;
+        if (bracket != std::string::npos) indices = {names[i].substr(bracket + 1, names[i].size() - bracket - 2)};
+        VariableMeaning& meaning =
+            add(names[i].substr(0, bracket), std::move(indices), Role::other,
+                FromDraw::of(slopes_and_psi, [self, i](const Vector& values) {
+                    return self->shares(values)[static_cast<Index>(i)];
+                }));
+        meaning.is_shown = true;
+        meaning.panel = "shares of the variance";
+    }
+
+    const auto local = [](VariableMeaning& meaning) -> VariableMeaning& {
+        meaning.is_local = true;
+        return meaning;
+    };
+    if (shape_.intercept) local(add("alpha", {}, Role::location, FromDraw::statistic(0)));
+    for (Index at = 0; at < psi_count_; ++at) {
+        const auto i = static_cast<std::size_t>(at);
+        local(add(psi_groups_[i], psi_indices_[i], Role::logarithm, FromDraw::statistic(psi(at))));
+    }
+    for (Index at = 0; at < psi_count_; ++at) {
+        const auto i = static_cast<std::size_t>(at);
+        if (!psi_is_log_[i]) continue;
+        local(add("tau", psi_indices_[i], Role::precision, FromDraw::of(Transform::exponential, psi(at), -2.0)));
+    }
+    Index at = first_effect();
+    for (const FieldShape::Factor& factor : shape_.factors) {
+        for (const std::string& level : factor.levels) {
+            for (const std::string& effect : factor.effects) {
+                VariableMeaning& meaning =
+                    local(add("u", {factor.name, level, effect}, Role::location, FromDraw::statistic(at++)));
+                meaning.is_parameter = true;
+                meaning.panel = fmt::format("u[{},{}]", factor.name, effect);
+            }
+        }
+    }
+    return result;
+}
+
+Functionals FieldVariables::functionals(const FieldModel& model) const {
+    const Functionals::Resolved coefficients = model.coefficients().resolve(model.layout());
+    const Index size = model.layout().size();
+    const auto fixed = static_cast<Index>(shape_.slopes.size()) + (shape_.intercept ? 1 : 0);
+    const auto count = static_cast<Index>(statistics_.size());
+    std::vector<Eigen::Triplet<double>> entries;
+    Vector constants = Vector::Zero(count);
+    const auto add = [&](Index coefficient, Index to, double factor) {
+        for (SparseMatrix::InnerIterator entry(coefficients.weights, coefficient); entry; ++entry) {
+            entries.emplace_back(static_cast<int>(entry.row()), static_cast<int>(to), factor * entry.value());
+        }
+        constants[to] += factor * coefficients.constants[coefficient];
+    };
+    const Index first = shape_.intercept ? 1 : 0;
+    if (shape_.intercept) {
+        add(0, 0, 1.0);
+        add(0, 1, 1.0);
+        for (Index j = 0; j < fixed - 1; ++j) add(first + j, 1, -model.centre()[j]);
+    }
+    for (Index j = first; j < fixed; ++j) add(j, first_slope() + j - first, 1.0);
+    // ψ in the units of the data: an sd at ψ = 0 is its unit.
+    const std::vector<FieldVariance>& variances = model.variances();
+    const Vector units = model.variance_values(Vector::Zero(psi_count_));
+    for (Index at = 0; at < psi_count_; ++at) {
+        entries.emplace_back(static_cast<int>(at), static_cast<int>(first_psi() + at), 1.0);
+        if (!psi_is_log_[static_cast<std::size_t>(at)]) continue;
+        const std::vector<std::string>& indices = psi_indices_[static_cast<std::size_t>(at)];
+        const std::string name = indices.empty() ? "sigma" : name_of("sd", indices);
+        for (std::size_t v = 0; v < variances.size(); ++v) {
+            if (variances[v].name == name) constants[first_psi() + at] = std::log(units[static_cast<Index>(v)]);
+        }
+    }
+    for (Index c = fixed; c < coefficients.weights.cols(); ++c) add(c, first_effect() + c - fixed, 1.0);
+    SparseMatrix weights(size, count);
+    weights.setFromTriplets(entries.begin(), entries.end());
+    return {weights, constants};
+}
+
+namespace {
+
+// V of ψ and S of the coefficients, carried to the statistics.
+std::shared_ptr<const Covariance> mean_field_of(const FieldModel& model, const State& state,
+                                                const SparseMatrix& statistics, Index first_effect) {
+    const Index psi = model.variance_count();
+    const Index count = model.coefficient_count();
+    const Vector variances = model.mean_field_variances(state);
+    const std::unique_ptr<FieldConditional> field = model.conditional(state.mean.head(psi));
+    if (statistics.cols() <= kDenseStatistics) {
+        Matrix all = Matrix::Zero(psi + count, psi + count);
+        all.topLeftCorner(psi, psi).diagonal() = variances.head(psi);
+        const Matrix joint = field->covariance_times(Matrix::Identity(count, count));
+        all.bottomRightCorner(count, count) = 0.5 * (joint + joint.transpose());
+        const Matrix product = statistics.transpose() * Matrix(all * statistics);
+        return std::make_shared<DenseCovariance>(0.5 * (product + product.transpose()));
+    }
+    // Of very many effects their own variances alone, and all of the fixed ones.
+    std::vector<Eigen::Triplet<double>> entries;
+    for (Index i = 0; i < psi; ++i) entries.emplace_back(static_cast<int>(i), static_cast<int>(i), variances[i]);
+    const Index fixed = count - (statistics.cols() - first_effect);
+    Matrix chosen = Matrix::Zero(count, fixed);
+    chosen.topRows(fixed).setIdentity();
+    const Matrix joint = field->covariance_times(chosen).topRows(fixed);
+    for (Index c = 0; c < fixed; ++c) {
+        for (Index r = 0; r < fixed; ++r) {
+            entries.emplace_back(static_cast<int>(psi + r), static_cast<int>(psi + c), 0.5 * (joint(r, c) + joint(c, r)));
+        }
+    }
+    for (Index i = psi + fixed; i < psi + count; ++i) {
+        entries.emplace_back(static_cast<int>(i), static_cast<int>(i), variances[i]);
+    }
+    SparseMatrix all(psi + count, psi + count);
+    all.setFromTriplets(entries.begin(), entries.end());
+    return std::make_shared<SparseCovariance>(SparseMatrix(statistics.transpose() * SparseMatrix(all * statistics)));
+}
+
+}  // namespace
+
+Posterior FieldVariables::posterior(const FieldModel& model, const Optimum& optimum) const {
+    const Functionals own_statistics = functionals(model);
+    Posterior posterior = posterior_of(model, optimum, statistics_, own_statistics);
+    posterior.mean_field_covariance = mean_field_of(
+        model, optimum.state, own_statistics.resolve(model.layout()).weights, first_effect());
+    const Vector& mean = posterior.mean;
+    // Var ψ by the response.
+    Vector spread = Vector::Zero(psi_count_);
+    if (posterior.has_response()) {
+        std::vector<Eigen::Triplet<double>> entries;
+        for (Index at = 0; at < psi_count_; ++at) {
+            entries.emplace_back(static_cast<int>(first_psi() + at), static_cast<int>(at), 1.0);
+        }
+        SparseMatrix chosen(mean.size(), psi_count_);
+        chosen.setFromTriplets(entries.begin(), entries.end());
+        spread = posterior.covariance->variances(chosen);
+    }
+    Matrix point = mean;
+    const auto value_at = [&](const FromDraw& rule, const Vector& values) { return rule.function(values); };
+    for (VariableMeaning& meaning : meanings()) {
+        const FromDraw rule = meaning.from_draw;
+        const Index at = rule.combination.front().first;
+        if (rule.function) {  // by differences, on a scale where it is unbounded
+            Vector values(static_cast<Index>(rule.combination.size()));
+            for (Index s = 0; s < values.size(); ++s) values[s] = mean[rule.combination[static_cast<std::size_t>(s)].first];
+            const double value = value_at(rule, values);
+            const Transform transform = meaning.role == Role::scale || meaning.group == "nu" ? Transform::exponential
+                                        : meaning.role == Role::off_diagonal                  ? Transform::correlation
+                                                                                              : Transform::logistic;
+            const auto unbounded = [&](double x) { return unbounded_values(transform, Vector{{x}})[0]; };
+            Gradient gradient;
+            Gradient unbounded_gradient;
+            for (Index s = 0; s < values.size(); ++s) {
+                const double step = 1e-5 * std::max(1.0, std::abs(values[s]));
+                Vector moved = values;
+                moved[s] += step;
+                const double up = value_at(rule, moved);
+                moved[s] -= 2.0 * step;
+                const double down = value_at(rule, moved);
+                const Index statistic = rule.combination[static_cast<std::size_t>(s)].first;
+                gradient.emplace_back(statistic, (up - down) / (2.0 * step));
+                unbounded_gradient.emplace_back(statistic, (unbounded(up) - unbounded(down)) / (2.0 * step));
+            }
+            posterior.variables.push_back(transformed_variable(std::move(meaning), value, std::move(gradient), transform,
+                                                               unbounded(value), std::move(unbounded_gradient)));
+        } else if (rule.transform == Transform::exponential) {  // sd or 1/sd², lognormal
+            const double factor = rule.combination.front().second;
+            const double centre = factor * mean[at];
+            const double value = std::exp(centre + 0.5 * factor * factor * spread[at - first_psi()]);
+            posterior.variables.push_back(transformed_variable(std::move(meaning), value, {{at, factor * value}},
+                                                               Transform::exponential, centre, {{at, factor}}));
+        } else if (rule.transform == Transform::correlation) {
+            const double value = std::tanh(mean[at]);
+            posterior.variables.push_back(transformed_variable(std::move(meaning), value,
+                                                               {{at, 1.0 - value * value}}, Transform::correlation,
+                                                               mean[at], {{at, 1.0}}));
+        } else {
+            posterior.variables.push_back(unbounded_variable(std::move(meaning), mean[at], {{at, 1.0}}));
+        }
+    }
+    keep_marginals(posterior);
+    return posterior;
+}
+
+}  // namespace lrvb::detail

@@ -1,0 +1,90 @@
+#pragma once
+
+#include "kind/regression/field/prior.hpp"
+#include "model/field/variance_parameters.hpp"
+
+#include <lrvb/posterior/posterior.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+/// What is reported of a regression by formula.
+///
+///     shown        intercept, beta[…], sd[g,e], cor[g,e,f], sigma, nu, ICC[g], R2_marginal, R2_conditional
+///     on demand    u[g,level,e], alpha (the intercept at the means of the columns), tau[…] = 1/sd², and ψ itself,
+///                  in the units of the data: log_sd[…], atanh_cor[…], log_sigma, …
+///
+/// With V_f the mean over the rows of zᵀΣ_f z, the variance that factor f adds to a row, V = Var(Xβ) over the rows, and d
+/// that of a response given its predictor (σ²; on a link's scale π²/3 for logit, 1 for probit, π²/6 for cloglog,
+/// log(1 + 1/mean y) for Poisson counts),
+///
+///     ICC[f] = V_f/(Σ V_f + d),   R2_marginal = V/(V + Σ V_f + d),   R2_conditional = (V + Σ V_f)/(V + Σ V_f + d)
+///
+/// (Nakagawa, Johnson & Schielzeth 2017).
+///
+/// The mean of an sd at one point is that of a lognormal, exp(ψ + ½ Var ψ).
+namespace lrvb::detail {
+
+/// What ICC and R² need of the rows.
+struct FieldMoments {
+    Matrix columns;               // population covariance of the fixed columns
+    std::vector<Matrix> effects;  // of each factor the mean of z zᵀ
+    double residual = 0.0;        // d, of families without a σ; NaN where there is none
+};
+
+FieldMoments moments_of(const FieldData& data);
+
+class FieldVariables {
+  public:
+    FieldVariables(FieldShape shape, const FieldPrior& prior, FieldMoments moments);
+
+    /// Statistics of the posterior: alpha, intercept, beta, ψ, u.
+    const std::vector<std::string>& statistics() const { return statistics_; }
+    Index first_slope() const { return shape_.intercept ? 2 : 0; }
+    Index first_psi() const { return first_slope() + static_cast<Index>(shape_.slopes.size()); }
+    Index psi_count() const { return psi_count_; }
+    Index first_effect() const { return first_psi() + psi_count_; }
+
+    std::vector<VariableMeaning> meanings() const;
+    /// The statistics of a model of this shape.
+    Functionals functionals(const FieldModel& model) const;
+    /// The one-point posterior.
+    Posterior posterior(const FieldModel& model, const Optimum& optimum) const;
+
+    /// What a row adds to its predictor's variance at ψ (in the data's units): zᵀΣ_f z.
+    Matrix effect_covariance(Index factor, const Vector& psi) const;
+    double sigma(const Vector& psi) const;
+    double nu(const Vector& psi) const;
+
+  private:
+    struct Scale {  // an sd, and its ψ
+        std::string index;
+        Index factor = 0;
+        Index effect = 0;
+        Index psi = 0;
+        bool is_log = true;  // ψ is log sd
+    };
+
+    Index psi_of(Index factor) const { return factor_psi_[static_cast<std::size_t>(factor)]; }
+    Vector own(Index factor, const Vector& psi) const;
+    bool has_shares() const;
+    /// ICC of each factor, R2_marginal, R2_conditional: of slopes and ψ, stacked.
+    Vector shares(const Vector& slopes_and_psi) const;
+    std::vector<std::string> share_names() const;
+
+    FieldShape shape_;
+    FieldMoments moments_;
+    std::vector<std::shared_ptr<const EffectParameters>> effects_;  // of each factor
+    std::shared_ptr<const EffectParameters> sigma_;
+    std::vector<Index> factor_psi_;
+    Index sigma_psi_ = -1;
+    Index nu_psi_ = -1;
+    Index psi_count_ = 0;
+    std::vector<std::string> statistics_;
+    std::vector<std::string> psi_groups_;
+    std::vector<std::vector<std::string>> psi_indices_;
+    std::vector<bool> psi_is_log_;
+};
+
+}  // namespace lrvb::detail
