@@ -15,6 +15,9 @@
 #include <lrvb/family/any_family.hpp>
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/fit/fit.hpp>
+#include <lrvb/formula/design.hpp>
+#include <lrvb/formula/formula.hpp>
+#include <lrvb/formula/prior.hpp>
 #include <lrvb/kind/declared.hpp>
 #include <lrvb/kind/drawing.hpp>
 #include <lrvb/kind/fit_file.hpp>
