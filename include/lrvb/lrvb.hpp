@@ -15,6 +15,9 @@
 #include <lrvb/family/any_family.hpp>
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/fit/fit.hpp>
+#include <lrvb/formula/design.hpp>
+#include <lrvb/formula/formula.hpp>
+#include <lrvb/formula/prior.hpp>
 #include <lrvb/kind/declared.hpp>
 #include <lrvb/kind/drawing.hpp>
 #include <lrvb/kind/fit_file.hpp>
@@ -32,6 +35,7 @@
 #include <lrvb/kind/regression/predictive.hpp>
 #include <lrvb/linalg/factor_too_large.hpp>
 #include <lrvb/model/builder.hpp>
+#include <lrvb/model/field.hpp>
 #include <lrvb/model/functionals.hpp>
 #include <lrvb/model/multilinear_model.hpp>
 #include <lrvb/model/row_model.hpp>

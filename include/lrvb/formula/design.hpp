@@ -21,11 +21,11 @@
 ///     intercept, for a factor alone; a term before it with the same numbers and at least those factors; else by
 ///     indicators of all levels. Without an intercept the first term of factors alone has its first factor coded so.
 ///
-/// That is R's rule, and it spans what R's does. Terms stand by their order (a, b, then a:b), and in a term's columns the
-/// levels of the first factor change fastest. Names: `Days`, `cyl=6`, `cyl=6:wt`, `poly(x,2)[1]`, `log(x)`.
+/// That is R's rule, and it spans what R's does. Terms stand by their order (a, b, then a:b), and in a term's columns
+/// the levels of the first factor change fastest. Names: `Days`, `cyl=6`, `cyl=6:wt`, `poly(x,2)[1]`, `log(x)`.
 ///
-/// A random term's group takes numbers as groups too, `4` and `4.0` as one; its levels are sorted as a factor's are, and
-/// those of g:h are the pairs that occur.
+/// A random term's group takes numbers as groups too, `4` and `4.0` as one; its levels are sorted as a factor's are,
+/// and those of g:h are the pairs that occur.
 ///
 /// Failures: FormulaError for what the formula cannot do with the table (a column that is not there, the logarithm of
 /// nothing, with the row); std::runtime_error for columns that make no factor: one level, more than a thousand, or

@@ -13,20 +13,20 @@
 ///     normal(mean, sd)          half_t(df, scale)       half_cauchy(scale)      half_normal(scale)
 ///     exponential(rate)         uniform(lower, upper)   gamma(shape, rate)
 ///
-/// What a sentence is about is a name and indices, which are texts of the data and may hold anything: `beta[a,b]` with a
-/// column called "a,b" is as good as `sd[a,b]`. So they are compared as a whole with the names there are
+/// What a sentence is about is a name and indices, which are texts of the data and may hold anything: `beta[a,b]` with
+/// a column called "a,b" is as good as `sd[a,b]`. So they are compared as a whole with the names there are
 /// (`matching_targets`), and the last ~ is the one between both sides.
 ///
 /// Failures: FormulaError, with the place.
 namespace lrvb {
 
 struct LRVB_EXPORT PriorSentence {
-    std::string text;                     // as it was given
-    std::string target;                   // "sd"
-    std::string indices;                  // "Subject,Days", without spaces around; empty without brackets
-    std::string distribution;             // "half_cauchy"
-    std::vector<double> numbers;          // finite, and such that there is a distribution with them
-    std::size_t target_place = 0;         // in bytes of the text, as are the following
+    std::string text;              // as it was given
+    std::string target;            // "sd"
+    std::string indices;           // "Subject,Days", without spaces around; empty without brackets
+    std::string distribution;      // "half_cauchy"
+    std::vector<double> numbers;   // finite, and such that there is a distribution with them
+    std::size_t target_place = 0;  // in bytes of the text, as are the following
     std::size_t distribution_place = 0;
 
     /// Throws FormulaError for text that is no sentence, a distribution that is not there, with those that are, another

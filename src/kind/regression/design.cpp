@@ -1,5 +1,6 @@
 #include "base/messages.hpp"
 #include "data/csv_record.hpp"
+#include "formula/levels.hpp"
 
 #include <lrvb/kind/regression/design.hpp>
 
@@ -13,8 +14,6 @@ namespace lrvb {
 namespace {
 
 using detail::shown;
-
-constexpr std::size_t most_levels = 1000;
 
 [[noreturn]] void refuse(const DataFrame& frame, const std::string& sentence) {
     throw std::runtime_error(fmt::format("{}: {}", frame.name, sentence));
@@ -41,64 +40,11 @@ void require_levels(const DataFrame& frame, const std::vector<RegressionTerm>& t
 void require_factor(const DataFrame& frame, const RegressionTerm& term) {
     const std::size_t count = term.levels.size();
     const bool is_identifier = static_cast<Index>(count) == frame.rows;
-    if (!is_identifier && count <= most_levels) return;
+    if (!is_identifier && count <= detail::kMostFactorLevels) return;
     refuse(frame, fmt::format("column {} is text with {}, too many for a factor: leave it out, or correct it if it "
                               "should hold numbers",
                               shown(term.column),
                               is_identifier ? "another value in every row" : fmt::format("{} levels", count)));
-}
-
-/// As numbers where all of them are: 4 before 10.
-std::vector<std::string> in_order(std::vector<std::string> levels) {
-    std::vector<std::pair<double, std::string>> numbered;
-    for (const std::string& level : levels) {
-        double number = 0.0;
-        if (detail::parse_number(level, number) != detail::NumberKind::number) {
-            std::sort(levels.begin(), levels.end());
-            return levels;
-        }
-        numbered.emplace_back(number, level);
-    }
-    std::sort(numbered.begin(), numbered.end());
-    for (std::size_t i = 0; i < levels.size(); ++i) levels[i] = std::move(numbered[i].second);
-    return levels;
-}
-
-/// The levels of numbers that were asked to be groups: those of the same value are one, as it is first written. Text
-/// is what it is, and so are numbers in quotes.
-std::vector<std::string> levels_of(const FrameColumn& column) {
-    if (column.told != FrameColumn::Told::text || column.quoted) return column.levels;
-    std::vector<std::string> forms;
-    for (const std::string& level : column.levels) {
-        const std::optional<std::string> form = detail::decimal_form(level);
-        if (!form) return column.levels;
-        forms.push_back(*form);
-    }
-    std::vector<std::string> levels;
-    std::unordered_set<std::string> seen;
-    std::vector<bool> is_seen(forms.size(), false);
-    for (const std::uint32_t code : column.codes) {
-        if (is_seen[code]) continue;
-        is_seen[code] = true;
-        if (seen.insert(forms[code]).second) levels.push_back(column.levels[code]);
-    }
-    return levels;
-}
-
-/// Which of the levels a text is: the one that is written so or, of levels that are all numbers, the only one of its
-/// value.
-std::optional<std::size_t> place_of(const std::vector<std::string>& levels, const std::string& text) {
-    const auto same = std::find(levels.begin(), levels.end(), text);
-    if (same != levels.end()) return static_cast<std::size_t>(same - levels.begin());
-    const std::optional<std::string> wanted = detail::decimal_form(text);
-    if (!wanted) return std::nullopt;
-    std::optional<std::size_t> found;
-    for (std::size_t i = 0; i < levels.size(); ++i) {
-        const std::optional<std::string> form = detail::decimal_form(levels[i]);
-        if (!form || (form == wanted && found)) return std::nullopt;
-        if (form == wanted) found = i;
-    }
-    return found;
 }
 
 void put_baselines_first(const DataFrame& frame, const std::vector<Baseline>& baselines,
@@ -112,7 +58,7 @@ void put_baselines_first(const DataFrame& frame, const std::vector<Baseline>& ba
                                       "baseline out",
                                       shown(baseline.column)));
         }
-        const std::optional<std::size_t> place = place_of(term->levels, baseline.level);
+        const std::optional<std::size_t> place = detail::LevelIndex(term->levels).find(baseline.level);
         if (!place) {
             refuse(frame, fmt::format("column {} has no level {} that could be its baseline: its levels are {}",
                                       shown(baseline.column), shown(baseline.level), shown(term->levels)));
@@ -133,16 +79,17 @@ const FrameColumn& column_of(const DataFrame& frame, const RegressionTerm& term)
 
 /// Which of the term's levels each of the column's levels is.
 std::vector<std::size_t> matched_levels(const DataFrame& frame, const FrameColumn& column, const RegressionTerm& term) {
+    const detail::LevelIndex index(term.levels);
     std::vector<std::size_t> matches;
     for (const std::string& level : column.levels) {
-        const std::optional<std::size_t> match = place_of(term.levels, level);
+        const std::optional<std::size_t> match = index.find(level);
         if (!match) {
             const auto code = static_cast<std::uint32_t>(matches.size());
             const auto row = std::find(column.codes.begin(), column.codes.end(), code) - column.codes.begin();
-            refuse(frame,
-                   fmt::format("row {}, column {}: the level {} did not occur in the data of the fit, which "
-                               "had {}: correct it, leave the row out, or fit again with rows that have it",
-                               frame.file_row(row), shown(column.name), shown(level), shown(in_order(term.levels))));
+            refuse(frame, fmt::format("row {}, column {}: the level {} did not occur in the data of the fit, which "
+                                      "had {}: correct it, leave the row out, or fit again with rows that have it",
+                                      frame.file_row(row), shown(column.name), shown(level),
+                                      shown(detail::in_order(term.levels))));
         }
         matches.push_back(*match);
     }
@@ -215,7 +162,8 @@ RegressionDesign regression_design(const DataFrame& frame, Index response, bool 
     for (Index j = 0; j < count; ++j) {
         if (j == response) continue;
         const FrameColumn& column = frame.columns[static_cast<std::size_t>(j)];
-        design.terms.push_back({column.name, in_order(levels_of(column))});
+        RegressionTerm& term = design.terms.emplace_back(RegressionTerm{column.name});
+        if (column.is_text()) term.levels = detail::in_order(detail::levels_of(column));
     }
     require_levels(frame, design.terms);
     for (const RegressionTerm& term : design.terms) {

@@ -2,6 +2,7 @@
 
 #include <lrvb/data/frame.hpp>
 #include <lrvb/export.hpp>
+#include <lrvb/formula/formula.hpp>
 #include <lrvb/types.hpp>
 
 #include <string>
@@ -21,12 +22,6 @@ struct RegressionTerm {
 
     bool is_factor() const { return !levels.empty(); }
     bool operator==(const RegressionTerm&) const = default;
-};
-
-/// The level of a factor that the others are compared with.
-struct Baseline {
-    std::string column;
-    std::string level;
 };
 
 /// A response and what it is regressed on.

@@ -1,0 +1,795 @@
+#include "formula/expansion.hpp"
+
+#include "base/messages.hpp"
+
+#include <lrvb/formula/formula.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace lrvb::detail {
+
+namespace {
+
+using Kind = Expression::Kind;
+
+constexpr std::size_t kMostTerms = 20'000;
+constexpr int kHighestDegree = 20;
+constexpr std::array<std::string_view, 8> kNumberFunctions{"log", "log2",  "log10", "log1p",
+                                                           "exp", "expm1", "sqrt",  "abs"};
+constexpr std::string_view kKnownFunctions =
+    "log, log2, log10, log1p, exp, expm1, sqrt, abs, I, poly, scale, factor, C, offset and, as a response, cbind";
+
+const Expression& inner(const Expression& expression) {
+    const Expression* result = &expression;
+    while (result->kind == Kind::parentheses) result = &result->parts.front();
+    return *result;
+}
+
+struct TermHash {
+    std::size_t operator()(const TermParts& term) const {
+        std::size_t hash = term.size();
+        for (const std::size_t part : term) hash = hash * 0x9E3779B97F4A7C15U + part + 1;
+        return hash;
+    }
+};
+
+/// Terms in order of appearance, each once, and what was said of the intercept.
+struct TermSet {
+    std::vector<TermParts> terms;
+    std::unordered_set<TermParts, TermHash> known;
+    std::optional<bool> intercept;
+
+    void add(const TermParts& term) {
+        if (known.insert(term).second) terms.push_back(term);
+    }
+    void remove(const TermSet& other) {
+        for (const TermParts& term : other.terms) known.erase(term);
+        std::erase_if(terms, [&](const TermParts& term) { return !known.contains(term); });
+    }
+};
+
+TermParts joined(const TermParts& left, const TermParts& right) {
+    TermParts result;
+    std::set_union(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(result));
+    return result;
+}
+
+class Expander {
+  public:
+    Expander(const FormulaSyntax& formula, const ColumnRoles& roles) : formula_(formula), roles_(roles) {}
+
+    Expansion run() {
+        const Expression& right = formula_.right;
+        if (right.kind == Kind::bar) {
+            refuse("| stands in parentheses of its own, as in (1 | group)", right.places.front());
+        }
+        require_response();
+        TermSet terms;
+        add_addends(right, true, terms);
+        result_.intercept = terms.intercept.value_or(true);
+        result_.terms = by_order(std::move(terms.terms));
+        refuse_response();
+        require_different_effects();
+        if (!result_.intercept && result_.terms.empty() && result_.random.empty() && !has_dot(right)) {
+            refuse("nothing is left to explain the response: give it an intercept or a term", right.begin);
+        }
+        result_.parts = std::move(parts_);
+        return std::move(result_);
+    }
+
+  private:
+    [[noreturn]] void refuse(const std::string& sentence, std::size_t place) const {
+        throw FormulaError(sentence, formula_.text, place);
+    }
+
+    void require_response() const {
+        const Expression& response = inner(formula_.response);
+        const bool is_pair = response.kind == Kind::call && response.text == "cbind";
+        if (is_pair && response.parts.size() != 2) {
+            refuse("cbind() as a response takes two arguments, successes and failures", response.begin);
+        }
+        for (const Expression* part : response_parts(formula_)) require_numbers(*part);
+    }
+
+    static std::vector<TermParts> by_order(std::vector<TermParts> terms) {
+        std::stable_sort(terms.begin(), terms.end(),
+                         [](const TermParts& a, const TermParts& b) { return a.size() < b.size(); });
+        return terms;
+    }
+
+    /// A side of a formula, or what stands before |: addends, some of which are no terms.
+    void add_addends(const Expression& side, bool is_whole, TermSet& terms) {
+        if (side.kind != Kind::sum) {
+            add_addend(side, '+', side.begin, is_whole, terms);
+            return;
+        }
+        for (std::size_t i = 0; i < side.parts.size(); ++i) {
+            add_addend(side.parts[i], side.operators[i], side.places[i], is_whole, terms);
+        }
+    }
+
+    void add_addend(const Expression& addend, char sign, std::size_t place, bool is_whole, TermSet& terms) {
+        const Expression& meant = inner(addend);
+        if (meant.kind == Kind::bar) {
+            if (!is_whole) refuse("a random term stands within another: join it by + outside of it", addend.begin);
+            if (sign == '-') refuse("a random term cannot be taken away: leave it out", place);
+            add_random(meant);
+            return;
+        }
+        if (meant.kind == Kind::call && meant.text == "offset") {
+            if (!is_whole) refuse("an offset has no part in a random term: join it by + outside of it", addend.begin);
+            if (sign == '-') refuse("an offset cannot be taken away: leave it out, or negate what it is of", place);
+            require_arguments(meant, 1, 1);
+            require_numbers(meant.parts.front());
+            result_.offsets.push_back(&meant.parts.front());
+            return;
+        }
+        if (meant.kind == Kind::sum && addend.kind == Kind::parentheses && sign == '+') {
+            add_addends(meant, is_whole, terms);
+            return;
+        }
+        TermSet others = expand(addend);
+        if (sign == '-') {
+            terms.remove(others);
+            if (others.intercept) terms.intercept = !*others.intercept;
+            return;
+        }
+        for (const TermParts& term : others.terms) terms.add(term);
+        if (others.intercept) terms.intercept = others.intercept;
+        require_few(terms, addend.begin);
+    }
+
+    void require_few(const TermSet& terms, std::size_t place) const {
+        if (terms.terms.size() <= kMostTerms) return;
+        refuse(fmt::format("these are more than {} terms, too many", kMostTerms), place);
+    }
+
+    /// What stands in a product, of which 1 is the empty part.
+    static std::vector<TermParts> factors_of(const TermSet& set) {
+        std::vector<TermParts> result = set.terms;
+        if (set.intercept.value_or(false)) result.insert(result.begin(), TermParts());
+        return result;
+    }
+
+    void add_joined(const TermSet& left, const TermSet& right, TermSet& result, std::size_t place) const {
+        for (const TermParts& a : factors_of(left)) {
+            for (const TermParts& b : factors_of(right)) {
+                TermParts both = joined(a, b);
+                if (both.empty()) {
+                    result.intercept = true;
+                } else {
+                    result.add(both);
+                }
+            }
+            require_few(result, place);
+        }
+    }
+
+    static void add_all(const TermSet& from, TermSet& result) {
+        for (const TermParts& term : from.terms) result.add(term);
+        if (from.intercept) result.intercept = from.intercept;
+    }
+
+    TermSet expand(const Expression& expression) {
+        switch (expression.kind) {
+            case Kind::parentheses:
+                return expand(expression.parts.front());
+            case Kind::number:
+                return number(expression);
+            case Kind::dot:
+                return dot(expression);
+            case Kind::column:
+            case Kind::call:
+                return single(part_of(expression));
+            case Kind::sum:
+                return sum(expression);
+            case Kind::product:
+                return product(expression);
+            case Kind::interaction: {
+                TermSet result = expand(expression.parts.front());
+                for (std::size_t i = 1; i < expression.parts.size(); ++i) {
+                    TermSet next;
+                    add_joined(result, expand(expression.parts[i]), next, expression.places[i - 1]);
+                    result = std::move(next);
+                }
+                return result;
+            }
+            case Kind::power:
+                return power(expression);
+            case Kind::sign:
+                refuse("a sign stands here before a part of a term: arithmetic stands in I(), as in I(-x)",
+                       expression.begin);
+            case Kind::bar:
+                refuse("a random term is joined to others by + alone, in parentheses of its own, as in x + (1 | group)",
+                       expression.places.front());
+            case Kind::argument:
+                break;
+        }
+        refuse("this is no term", expression.begin);
+    }
+
+    TermSet single(std::size_t part) const {
+        TermSet result;
+        result.add({part});
+        return result;
+    }
+
+    TermSet number(const Expression& expression) const {
+        if (expression.number != 0.0 && expression.number != 1.0) {
+            refuse(
+                "a number among the terms is 0 or 1, without and with an intercept: arithmetic stands in I(), as in "
+                "I(2 * x)",
+                expression.begin);
+        }
+        TermSet result;
+        result.intercept = expression.number == 1.0;
+        return result;
+    }
+
+    TermSet dot(const Expression& expression) {
+        TermSet result;
+        for (const std::string& column : roles_.dot) {
+            TermPart part;
+            part.kind = roles_.is_factor(column) ? TermPart::Kind::factor : TermPart::Kind::number;
+            part.name = column;
+            part.is_column = true;
+            part.place = expression.begin;
+            result.add({place_of(part)});
+        }
+        return result;
+    }
+
+    TermSet sum(const Expression& expression) {
+        TermSet result;
+        for (std::size_t i = 0; i < expression.parts.size(); ++i) {
+            const Expression& part = expression.parts[i];
+            const Expression& meant = inner(part);
+            if (meant.kind == Kind::call && meant.text == "offset") {
+                refuse("an offset has no part in a product of terms: join it by + to all of them", part.begin);
+            }
+            const TermSet next = expand(part);
+            if (expression.operators[i] == '-') {
+                result.remove(next);
+                if (next.intercept) result.intercept = !*next.intercept;
+            } else {
+                add_all(next, result);
+            }
+            require_few(result, part.begin);
+        }
+        return result;
+    }
+
+    TermSet product(const Expression& expression) {
+        TermSet result = expand(expression.parts.front());
+        for (std::size_t i = 1; i < expression.parts.size(); ++i) {
+            const TermSet right = expand(expression.parts[i]);
+            TermSet next;
+            add_all(result, next);
+            if (expression.operators[i - 1] == '*') {
+                add_all(right, next);
+                add_joined(result, right, next, expression.places[i - 1]);
+            } else {
+                // a/b is a + a:b, and (a + b)/c is a + b + a:b:c.
+                TermSet all;
+                TermParts together;
+                for (const TermParts& term : result.terms) together = joined(together, term);
+                if (!together.empty()) all.add(together);
+                add_joined(all, right, next, expression.places[i - 1]);
+            }
+            result = std::move(next);
+        }
+        return result;
+    }
+
+    TermSet power(const Expression& expression) {
+        TermSet result = expand(expression.parts.front());
+        for (std::size_t i = 1; i < expression.parts.size(); ++i) {
+            const Expression& exponent = inner(expression.parts[i]);
+            const double times = exponent.number;
+            if (exponent.kind != Kind::number || times < 1.0 || times > 100.0 || times != std::floor(times)) {
+                refuse(
+                    "the power of terms is a whole number from 1, which says how many of them a term may have: "
+                    "arithmetic stands in I(), as in I(x^2)",
+                    expression.places[i - 1]);
+            }
+            const TermSet base = result;
+            for (int k = 1; k < static_cast<int>(times); ++k) {
+                const std::size_t before = result.terms.size();
+                TermSet next;
+                add_all(result, next);
+                add_joined(result, base, next, expression.places[i - 1]);
+                result = std::move(next);
+                if (result.terms.size() == before) break;
+            }
+        }
+        return result;
+    }
+
+    void add_random(const Expression& bar) {
+        if (bar.parts.size() != 2) refuse("a random term has one |", bar.places[1]);
+        TermSet terms;
+        const Expression& effects = bar.parts[0];
+        if (has_dot(effects)) refuse("name the columns of a random term: . is for the other terms", effects.begin);
+        add_addends(effects, false, terms);
+        const bool intercept = terms.intercept.value_or(true);
+        const std::vector<TermParts> ordered = by_order(std::move(terms.terms));
+        if (!intercept && ordered.empty()) {
+            refuse("the random term has no effect: write (1 | group) for one of each group", effects.begin);
+        }
+        for (const std::vector<std::string>& columns : groups_of(bar.parts[1])) {
+            if (bar.operators.front() == '|') {
+                result_.random.push_back({columns, intercept, ordered, bar.begin});
+                continue;
+            }
+            // Each on its own: a factor has all its levels, which are correlated, as lme4 has it.
+            if (intercept) result_.random.push_back({columns, true, {}, bar.begin});
+            for (const TermParts& term : ordered) result_.random.push_back({columns, false, {term}, bar.begin});
+        }
+    }
+
+    /// g, g:h, or g/h, which is both.
+    std::vector<std::vector<std::string>> groups_of(const Expression& written) const {
+        const Expression& group = inner(written);
+        if (group.kind != Kind::product) return {group_columns(group)};
+        std::vector<std::vector<std::string>> result;
+        std::vector<std::string> columns;
+        for (std::size_t i = 0; i < group.parts.size(); ++i) {
+            if (i > 0 && group.operators[i - 1] != '/') {
+                refuse("groups are not multiplied: write (… | g) + (… | h) + (… | g:h)", group.places[i - 1]);
+            }
+            for (const std::string& column : group_columns(inner(group.parts[i]))) {
+                if (std::find(columns.begin(), columns.end(), column) != columns.end()) {
+                    refuse(fmt::format("column {} is twice in one group: leave it out once", shown(column)),
+                           group.parts[i].begin);
+                }
+                columns.push_back(column);
+            }
+            result.push_back(columns);
+        }
+        return result;
+    }
+
+    std::vector<std::string> group_columns(const Expression& group) const {
+        if (group.kind == Kind::interaction) {
+            std::vector<std::string> result;
+            for (const Expression& part : group.parts) {
+                for (std::string& column : group_columns(inner(part))) {
+                    if (std::find(result.begin(), result.end(), column) != result.end()) {
+                        refuse(fmt::format("column {} is twice in one group: leave it out once", shown(column)),
+                               part.begin);
+                    }
+                    result.push_back(std::move(column));
+                }
+            }
+            return result;
+        }
+        if (group.kind == Kind::column) return {group.text};
+        if (group.kind == Kind::call && (group.text == "factor" || group.text == "C")) {
+            return {factor_column(group)};
+        }
+        if (group.kind == Kind::bar) refuse("a random term has one |", group.places.front());
+        if (group.kind == Kind::sum) {
+            refuse("groups are not added: write (… | g) + (… | h), a random term for each",
+                   group.places[group.places.size() > 1 ? 1 : 0]);
+        }
+        refuse("behind | stands a column that groups, or g:h, or g/h", group.begin);
+    }
+
+    std::string factor_column(const Expression& call) const {
+        require_arguments(call, 1, 1);
+        const Expression& argument = inner(call.parts.front());
+        if (argument.kind != Kind::column) {
+            refuse(fmt::format("{}() takes a column, and no more: its levels are sorted, and a baseline is chosen by "
+                               "name",
+                               call.text),
+                   argument.begin);
+        }
+        return argument.text;
+    }
+
+    void require_arguments(const Expression& call, std::size_t least, std::size_t most) const {
+        if (call.parts.size() < least) refuse(fmt::format("{}() lacks an argument", call.text), call.begin);
+        if (call.parts.size() > most) {
+            refuse(fmt::format("{}() takes no argument more than {}", call.text, most), call.parts[most].begin);
+        }
+        for (std::size_t i = 0; i < least; ++i) {
+            if (call.parts[i].kind == Kind::argument) {
+                refuse(fmt::format("{}() has no argument called {}", call.text, shown(call.parts[i].text)),
+                       call.parts[i].begin);
+            }
+        }
+    }
+
+    /// Arithmetic, of columns and numbers.
+    void require_numbers(const Expression& expression) const {
+        switch (expression.kind) {
+            case Kind::number:
+            case Kind::column:
+                return;
+            case Kind::dot:
+                refuse(". stands for terms, and has no place in arithmetic", expression.begin);
+            case Kind::interaction:
+                refuse(": joins terms, and has no place in arithmetic", expression.places.front());
+            case Kind::bar:
+                refuse("| has no place in arithmetic", expression.places.front());
+            case Kind::argument:
+                refuse(fmt::format("arguments have no names here, such as {}", shown(expression.text)),
+                       expression.begin);
+            case Kind::call:
+                require_number_call(expression);
+                return;
+            default:
+                for (const Expression& part : expression.parts) require_numbers(part);
+        }
+    }
+
+    void require_number_call(const Expression& call) const {
+        if (call.text == "scale") {
+            scale_call(formula_, call);
+            require_numbers(call.parts.front());
+        } else if (call.text == "I" || is_number_function(call.text)) {
+            require_arguments(call, 1, 1);
+            require_numbers(call.parts.front());
+        } else if (call.text == "poly" || call.text == "factor" || call.text == "C" || call.text == "offset" ||
+                   call.text == "cbind") {
+            refuse(fmt::format("{}() has no place in arithmetic", call.text), call.begin);
+        } else {
+            refuse_function(call);
+        }
+    }
+
+    [[noreturn]] void refuse_function(const Expression& call) const {
+        refuse(fmt::format("there is no function {}: there are {}", shown(call.text), kKnownFunctions), call.begin);
+    }
+
+    std::size_t part_of(const Expression& expression) {
+        TermPart part;
+        part.place = expression.begin;
+        part.expression = &expression;
+        if (expression.kind == Kind::column) {
+            part.name = expression.text;
+            if (roles_.is_factor(expression.text)) part.kind = TermPart::Kind::factor;
+        } else if (expression.text == "factor" || expression.text == "C") {
+            part.kind = TermPart::Kind::factor;
+            part.name = factor_column(expression);
+        } else if (expression.text == "poly") {
+            const PolynomialCall call = polynomial_call(formula_, expression);
+            require_numbers(expression.parts.front());
+            part.kind = TermPart::Kind::polynomial;
+            part.name = written(expression);
+            part.expression = &expression;
+            part.degree = call.degree;
+            part.raw = call.raw;
+        } else if (expression.text == "offset") {
+            refuse("an offset has no part in a product of terms: join it by + to all of them", expression.begin);
+        } else if (expression.text == "cbind") {
+            refuse("cbind() is for the response alone", expression.begin);
+        } else {
+            require_number_call(expression);
+            part.name = written(expression);
+        }
+        return place_of(part);
+    }
+
+    std::size_t place_of(const TermPart& part) {
+        // A column and an expression may be written alike where the column is called "log(x)".
+        const bool is_plain = part.is_column || (part.expression != nullptr && part.expression->kind == Kind::column);
+        const std::string key = fmt::format("{}{}",
+                                            part.kind == TermPart::Kind::factor ? "f:"
+                                            : is_plain                          ? "c:"
+                                                                                : "e:",
+                                            part.name);
+        const auto [known, is_new] = places_.try_emplace(key, parts_.size());
+        if (is_new) parts_.push_back(part);
+        return known->second;
+    }
+
+    void refuse_response() const {
+        for (const Expression* response : response_parts(formula_)) {
+            const bool is_column = response->kind == Kind::column;
+            const std::string name = is_column ? response->text : written(*response);
+            for (const TermParts& term : result_.terms) {
+                for (const std::size_t place : term) {
+                    const TermPart& part = parts_[place];
+                    const bool is_plain = part.is_column || part.expression->kind == Kind::column;
+                    if (part.name != name || (is_plain != is_column && part.kind == TermPart::Kind::number)) continue;
+                    refuse(fmt::format("the response {} is also a term: leave it out there", shown(name)), part.place);
+                }
+            }
+        }
+    }
+
+    /// An effect of a group that is in two random terms would have two names that are one.
+    void require_different_effects() const {
+        std::unordered_set<std::string> seen;
+        for (const RandomPart& random : result_.random) {
+            std::vector<std::string> effects;
+            if (random.intercept) effects.emplace_back();
+            for (const TermParts& term : random.terms) {
+                std::string name;
+                for (const std::size_t part : term) name += fmt::format("{}:", part);
+                effects.push_back(name);
+            }
+            std::string group;
+            for (const std::string& column : random.columns) group += fmt::format("{}\n{}", column.size(), column);
+            for (const std::string& effect : effects) {
+                if (seen.insert(fmt::format("{}|{}", effect, group)).second) continue;
+                refuse(fmt::format("{} of {} is in two random terms: leave it out of one, as in (0 + x | group)",
+                                   effect.empty() ? "the intercept" : "an effect", shown(random.name())),
+                       random.place);
+            }
+        }
+    }
+
+    const FormulaSyntax& formula_;
+    const ColumnRoles& roles_;
+    std::vector<TermPart> parts_;
+    std::unordered_map<std::string, std::size_t> places_;
+    Expansion result_;
+};
+
+/// Adds what an expression does with columns.
+class Uses {
+  public:
+    void add_response(const Expression& response) { add_numbers(response, true, false); }
+
+    void add_terms(const Expression& expression) {
+        switch (expression.kind) {
+            case Kind::column:
+                use(expression.text, expression.begin).is_alone = true;
+                break;
+            case Kind::call:
+                add_call(expression);
+                break;
+            case Kind::bar:
+                add_terms(expression.parts[0]);
+                for (std::size_t i = 1; i < expression.parts.size(); ++i) add_group(expression.parts[i]);
+                break;
+            default:
+                for (const Expression& part : expression.parts) add_terms(part);
+        }
+    }
+
+    std::vector<ColumnUse> taken() { return std::move(uses_); }
+
+  private:
+    ColumnUse& use(const std::string& column, std::size_t place, bool is_predictor = true) {
+        const auto [known, is_new] = places_.try_emplace(column, uses_.size());
+        if (is_new) uses_.push_back({.name = column, .place = place});
+        ColumnUse& result = uses_[known->second];
+        result.is_predictor = result.is_predictor || is_predictor;
+        return result;
+    }
+
+    void add_call(const Expression& call) {
+        const bool groups = call.text == "factor" || call.text == "C";
+        if (call.text == "scale") {
+            add_numbers(call, false, true);
+            return;
+        }
+        for (const Expression& part : call.parts) {
+            if (groups) {
+                add_group(part, false);
+            } else if (part.kind != Kind::argument) {
+                add_numbers(part, call.text == "offset", true);
+            }
+        }
+    }
+
+    void add_group(const Expression& expression, bool is_held = true) {
+        if (expression.kind == Kind::column) {
+            ColumnUse& column = use(expression.text, expression.begin);
+            column.is_group = true;
+            column.is_held = column.is_held || is_held;
+        }
+        for (const Expression& part : expression.parts) add_group(part, is_held);
+    }
+
+    void add_numbers(const Expression& expression, bool is_held, bool is_predictor) {
+        if (expression.kind == Kind::column) {
+            ColumnUse& column = use(expression.text, expression.begin, is_predictor);
+            column.is_number = true;
+            column.is_held = column.is_held || is_held;
+        }
+        const bool is_scale = expression.kind == Kind::call && expression.text == "scale";
+        for (const Expression& part : expression.parts) {
+            if (part.kind != Kind::argument) add_numbers(part, is_held, is_predictor);
+            if (is_scale) return;  // what follows says how
+        }
+    }
+
+    std::vector<ColumnUse> uses_;
+    std::unordered_map<std::string, std::size_t> places_;
+};
+
+std::optional<bool> flag_of(const Expression& expression) {
+    if (expression.kind != Kind::column) return std::nullopt;
+    if (expression.text == "TRUE" || expression.text == "T" || expression.text == "True") return true;
+    if (expression.text == "FALSE" || expression.text == "F" || expression.text == "False") return false;
+    return std::nullopt;
+}
+
+void require_first(const FormulaSyntax& formula, const Expression& call) {
+    if (!call.parts.empty() && call.parts.front().kind != Kind::argument) return;
+    throw FormulaError(fmt::format("{}() lacks what it is of, its first argument", call.text), formula.text,
+                       call.begin);
+}
+
+bool flag_argument(const FormulaSyntax& formula, const Expression& argument) {
+    const Expression& value = argument.kind == Kind::argument ? argument.parts.front() : argument;
+    const std::optional<bool> flag = flag_of(value);
+    if (flag) return *flag;
+    throw FormulaError("this must be TRUE or FALSE", formula.text, value.begin);
+}
+
+void write_operator(char sign, std::string& text) {
+    if (sign == 'B') {
+        text += "||";
+    } else {
+        text += sign;
+    }
+}
+
+void write(const Expression& expression, std::string& text) {
+    switch (expression.kind) {
+        case Kind::number:
+            text += fmt::format("{}", expression.number);
+            return;
+        case Kind::column:
+            text += formula_name(expression.text);
+            return;
+        case Kind::dot:
+            text += '.';
+            return;
+        case Kind::argument:
+            text += expression.text + "=";
+            break;
+        case Kind::call:
+            text += expression.text + "(";
+            break;
+        case Kind::parentheses:
+            text += '(';
+            break;
+        default:
+            break;
+    }
+    const bool is_list = expression.kind == Kind::call;
+    for (std::size_t i = 0; i < expression.parts.size(); ++i) {
+        if (is_list && i > 0) text += ',';
+        if (expression.kind == Kind::sum) {
+            if (i > 0 || expression.operators[0] == '-') write_operator(expression.operators[i], text);
+        } else if (expression.kind == Kind::sign) {
+            write_operator(expression.operators[0], text);
+        } else if (i > 0 && !is_list && i <= expression.operators.size()) {
+            write_operator(expression.operators[i - 1], text);
+        }
+        write(expression.parts[i], text);
+    }
+    if (is_list || expression.kind == Kind::parentheses) text += ')';
+}
+
+}  // namespace
+
+std::string written(const Expression& expression) {
+    std::string text;
+    write(expression, text);
+    return text;
+}
+
+std::string RandomPart::name() const {
+    std::string result;
+    for (const std::string& column : columns) result += (result.empty() ? "" : ":") + column;
+    return result;
+}
+
+bool is_number_function(const std::string& name) {
+    return std::find(kNumberFunctions.begin(), kNumberFunctions.end(), name) != kNumberFunctions.end();
+}
+
+PolynomialCall polynomial_call(const FormulaSyntax& formula, const Expression& call) {
+    require_first(formula, call);
+    PolynomialCall result;
+    for (std::size_t i = 1; i < call.parts.size(); ++i) {
+        const Expression& argument = call.parts[i];
+        const bool is_named = argument.kind == Kind::argument;
+        const Expression& value = is_named ? argument.parts.front() : argument;
+        if (is_named && argument.text == "raw") {
+            result.raw = flag_argument(formula, argument);
+        } else if (is_named ? argument.text == "degree" : i == 1) {
+            const double degree = value.number;
+            if (value.kind != Kind::number || degree < 1.0 || degree > kHighestDegree || degree != std::floor(degree)) {
+                throw FormulaError(fmt::format("the degree of poly() is a whole number from 1 to {}", kHighestDegree),
+                                   formula.text, value.begin);
+            }
+            result.degree = static_cast<int>(degree);
+        } else {
+            throw FormulaError("poly() takes what it is of, a degree, and raw = TRUE", formula.text, argument.begin);
+        }
+    }
+    return result;
+}
+
+ScaleCall scale_call(const FormulaSyntax& formula, const Expression& call) {
+    require_first(formula, call);
+    ScaleCall result;
+    for (std::size_t i = 1; i < call.parts.size(); ++i) {
+        const Expression& argument = call.parts[i];
+        const bool is_named = argument.kind == Kind::argument;
+        if (is_named ? argument.text == "center" : i == 1) {
+            result.centres = flag_argument(formula, argument);
+        } else if (is_named ? argument.text == "scale" : i == 2) {
+            result.scales = flag_argument(formula, argument);
+        } else {
+            throw FormulaError("scale() takes what it is of, and center and scale, which are TRUE or FALSE",
+                               formula.text, argument.begin);
+        }
+    }
+    return result;
+}
+
+bool has_dot(const Expression& expression) {
+    return expression.kind == Kind::dot || std::any_of(expression.parts.begin(), expression.parts.end(),
+                                                       [](const Expression& part) { return has_dot(part); });
+}
+
+std::vector<const Expression*> response_parts(const FormulaSyntax& formula) {
+    const Expression& response = inner(formula.response);
+    if (response.kind != Kind::call || response.text != "cbind") return {&response};
+    std::vector<const Expression*> result;
+    for (const Expression& part : response.parts) result.push_back(&inner(part));
+    return result;
+}
+
+std::vector<ColumnUse> column_uses(const FormulaSyntax& formula) {
+    Uses uses;
+    uses.add_response(formula.response);
+    uses.add_terms(formula.right);
+    return uses.taken();
+}
+
+std::vector<std::string> needed_columns(const FormulaSyntax& formula, const Expansion& expansion, bool with_response) {
+    std::vector<std::string> result;
+    std::unordered_set<std::string> known;
+    const auto need = [&](const std::string& column) {
+        if (known.insert(column).second) result.push_back(column);
+    };
+    const auto need_numbers = [&](const Expression& expression) {
+        Uses uses;
+        uses.add_response(expression);
+        for (const ColumnUse& use : uses.taken()) need(use.name);
+    };
+    const auto need_terms = [&](const std::vector<TermParts>& terms) {
+        for (const TermParts& term : terms) {
+            for (const std::size_t place : term) {
+                const TermPart& part = expansion.parts[place];
+                if (part.kind == TermPart::Kind::factor || part.is_column) {
+                    need(part.name);
+                } else {
+                    need_numbers(*part.expression);
+                }
+            }
+        }
+    };
+    if (with_response) need_numbers(formula.response);
+    need_terms(expansion.terms);
+    for (const Expression* offset : expansion.offsets) need_numbers(*offset);
+    for (const RandomPart& random : expansion.random) {
+        need_terms(random.terms);
+        for (const std::string& column : random.columns) need(column);
+    }
+    return result;
+}
+
+Expansion expanded(const FormulaSyntax& formula, const ColumnRoles& roles) {
+    return Expander(formula, roles).run();
+}
+
+}  // namespace lrvb::detail

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "formula/expansion.hpp"
+
+#include <lrvb/data/frame.hpp>
+#include <lrvb/types.hpp>
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+/// Arithmetic of a frame's columns, and what scale() and poly() learn of them.
+///
+///     scale(x):    (x − mean) / sd, the sd with N − 1
+///     poly(x, d):  p_0 = 1, p_1 = x − a_0, p_{k+1} = (x − a_k) p_k − (n_k / n_{k−1}) p_{k−1}, with n_k = Σ p_k² and
+///                  a_k = Σ x p_k² / n_k over the rows of the fit; the columns are p_k / √n_k, k = 1 … d: those of R
+namespace lrvb::detail {
+
+struct Learnt {
+    std::string name;  // "scale(x)", "poly(x,2)"
+    Vector numbers;
+
+    bool operator==(const Learnt&) const = default;
+};
+
+class FrameNumbers {
+  public:
+    /// `learns`: what is not known yet is learnt of this frame. Otherwise it must be known, and the columns were those
+    /// of another frame.
+    FrameNumbers(const DataFrame& frame, const FormulaSyntax& formula, std::vector<Learnt>& learnt, bool learns);
+
+    /// Throws FormulaError for what is no finite number, with the row.
+    Vector of(const Expression& expression);
+    Vector of_column(const std::string& name, std::size_t place);
+    /// A column each power; `call` is that of poly().
+    Matrix polynomial(const Expression& call, int degree, bool raw);
+
+    /// Throws FormulaError, or std::invalid_argument for other rows.
+    const FrameColumn& column(const std::string& name, std::size_t place) const;
+
+    const DataFrame& frame() const { return frame_; }
+    bool learns() const { return learns_; }
+
+  private:
+    Vector call(const Expression& expression);
+    Vector scaled(const Expression& expression);
+    Vector chain(const Expression& expression);
+    void require_finite(const Vector& values, const Expression& expression, const Vector* argument) const;
+    const Vector* known(const std::string& name) const;
+    const Vector& learn(const std::string& name, Vector numbers);
+    [[noreturn]] void refuse(const std::string& sentence, std::size_t place) const;
+
+    const DataFrame& frame_;
+    const FormulaSyntax& formula_;
+    std::vector<Learnt>& learnt_;
+    bool learns_;
+    std::unordered_map<std::string, const FrameColumn*> columns_;
+};
+
+/// How many numbers poly() learns.
+Index polynomial_numbers(int degree);
+
+}  // namespace lrvb::detail
