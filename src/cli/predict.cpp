@@ -52,8 +52,9 @@ Command predict_command() {
          OptionInfo{"DATA", "New rows, with the columns of the fit: CSV, .npy, or -", OptionInfo::Type::file}.require(),
          level_option("Show lower and upper as well: an interval that holds a new response with this probability "
                       "(regressions)"),
-         OptionInfo::flag("--link", "On the scale of the linear predictor, instead of that of the response (regressions "
-                                    "by formula)"),
+         OptionInfo::flag("--link",
+                          "On the scale of the linear predictor, instead of that of the response (regressions "
+                          "by formula)"),
          OptionInfo::flag("--no-groups", "Without the effects of groups: of the fixed effects alone"),
          OptionInfo::flag("--append", "Write all columns and rows of DATA, and the predictions after them"),
          OptionInfo::choice("--format", {"csv", "json"}, "csv (default) or json"),

@@ -122,10 +122,11 @@ std::optional<std::vector<OptionInfo>> RegressionKind::options() const {
     list("--numeric", "Columns to take as numbers, though they are quoted", "COLUMNS");
     list("--baseline", "The group that others are compared with, such as cyl=6 (default: the first)", "COLUMN=LEVEL");
     const std::string priors = "Priors, in the data's units";
-    options.push_back({"--prior",
-                       "A sentence, such as 'beta ~ normal(0, 10)' or 'sd[g] ~ half_t(3, 2.5)', as often as needed; auto "
-                       "(default: on the scale of the columns); or, without a formula, paper",
-                       OptionInfo::Type::texts, false, priors});
+    options.push_back(
+        {"--prior",
+         "A sentence, such as 'beta ~ normal(0, 10)' or 'sd[g] ~ half_t(3, 2.5)', as often as needed; auto "
+         "(default: on the scale of the columns); or, without a formula, paper",
+         OptionInfo::Type::texts, false, priors});
     const auto prior = [&](const std::string& name, const std::string& help) {
         options.push_back({name, help, OptionInfo::Type::text, false, priors, "NUMBER"});
     };
@@ -142,7 +143,8 @@ std::unique_ptr<FittedModel> RegressionKind::fit(const FitRequest& request) cons
     const Settings& settings = request.settings;
     if (is_by_formula(settings)) return fit_by_formula(request);
     if (!settings.has("response")) {
-        throw UsageError("there is neither a formula nor a --response: say what is to be explained, as in 'y ~ x + (1 | g)'");
+        throw UsageError(
+            "there is neither a formula nor a --response: say what is to be explained, as in 'y ~ x + (1 | g)'");
     }
     Table table = read_table(request);
     const DataFrame& frame = table.frame;

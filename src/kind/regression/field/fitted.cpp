@@ -58,9 +58,7 @@ FieldData without_rows(const FieldData& data, const std::vector<Index>& rows) {
     for (Index n = 0; n < data.y.size(); ++n) {
         if (!std::binary_search(rows.begin(), rows.end(), n)) kept.push_back(n);
     }
-    const auto chosen = [&](const Vector& numbers) {
-        return numbers.size() > 0 ? Vector(numbers(kept)) : Vector();
-    };
+    const auto chosen = [&](const Vector& numbers) { return numbers.size() > 0 ? Vector(numbers(kept)) : Vector(); };
     FieldData result = data;
     result.y = chosen(data.y);
     result.trials = chosen(data.trials);
@@ -135,19 +133,18 @@ std::unique_ptr<FittedField> FittedField::restored(FitFile file, const Dataset& 
         weights = taken_weights(frame, frame.find(*file.data.weights));
         leave_out_weightless(frame, weights);
     }
-    auto rows = std::make_shared<FieldData>(field_data(record->coding->design(frame), record->kept, record->shape.family,
-                                                       record->shape.link, std::move(weights)));
+    auto rows = std::make_shared<FieldData>(field_data(record->coding->design(frame), record->kept,
+                                                       record->shape.family, record->shape.link, std::move(weights)));
     require_fitted_data(file, frame.name, checksum_of(*rows), frame.rows);
     auto model = std::make_shared<FieldModel>(std::shared_ptr<const FieldData>(std::move(rows)), record->numbers);
-    return std::unique_ptr<FittedField>(
-        new FittedField(std::move(file), std::move(model), frame.file_rows, threads));
+    return std::unique_ptr<FittedField>(new FittedField(std::move(file), std::move(model), frame.file_rows, threads));
 }
 
 Posterior FittedField::refit(const RefitChange& change) const {
     FieldPrior prior = record_->numbers;
     if (change.prior) set_prior_number(prior, record_->shape, change.prior->first, change.prior->second);
-    const FieldModel changed(change.without_rows.empty() ? model_->data() : without_rows(model_->data(), change.without_rows),
-                             prior);
+    const FieldModel changed(
+        change.without_rows.empty() ? model_->data() : without_rows(model_->data(), change.without_rows), prior);
     // Its inner units are its own, so that the old optimum is no start; but it finds its own in a few steps.
     return FieldVariables(record_->shape, prior, record_->moments).posterior(changed, refitted(changed, false));
 }
@@ -182,7 +179,8 @@ SparseMatrix FittedField::centring(const std::vector<Index>& chosen) const {
 
 // Of a normal response: what its predictor is, how far a new response is from it, and how much of it is its own.
 std::optional<FittedResponse> FittedField::fitted_response() const {
-    if (record_->shape.family != FieldFamily::gaussian || posterior().covariance->matrix() == nullptr) return std::nullopt;
+    if (record_->shape.family != FieldFamily::gaussian || posterior().covariance->matrix() == nullptr)
+        return std::nullopt;
     const FieldData& data = model_->data();
     const FieldVariables variables = record_->variables();
     const Index rows = data.y.size();

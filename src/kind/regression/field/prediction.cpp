@@ -155,9 +155,7 @@ FieldPrediction FieldPredictor::predict(const FieldRow& row, bool link, std::opt
             return result;
         }
         const auto cdf = [&](double y) {
-            return predictor.average([&](double eta, Index k) {
-                return student_cdf(nu_[k], (y - eta) / sigma_[k]);
-            });
+            return predictor.average([&](double eta, Index k) { return student_cdf(nu_[k], (y - eta) / sigma_[k]); });
         };
         const double width = 2.0 * std::sqrt(predictor.variance() + predictor.weights.dot(sigma_.cwiseAbs2()));
         result.lower = root_of(cdf, p, predictor.mean, width);

@@ -24,7 +24,8 @@ constexpr std::array<std::pair<Kind, std::string_view>, 5> kScalePriors{{{Kind::
                                                                          {Kind::gamma_precision, "gamma"}}};
 
 std::string_view word_of(Kind kind) {
-    return std::find_if(kScalePriors.begin(), kScalePriors.end(), [&](const auto& known) { return known.first == kind; })
+    return std::find_if(kScalePriors.begin(), kScalePriors.end(),
+                        [&](const auto& known) { return known.first == kind; })
         ->second;
 }
 
@@ -118,9 +119,9 @@ std::vector<NumberPlace> number_places(FieldPrior& prior, const FieldShape& shap
     std::vector<NumberPlace> result;
     const auto add = [&](const std::string& of, const std::string& word, PriorNumber::Role role, double unit,
                          double& value, const std::string& group) {
-        result.push_back({PriorNumber(fmt::format("{}: {}", of, word), fmt::format("{}: {}", group, word), value, role,
-                                      unit),
-                          &value});
+        result.push_back(
+            {PriorNumber(fmt::format("{}: {}", of, word), fmt::format("{}: {}", group, word), value, role, unit),
+             &value});
     };
     const auto positive = [&](const std::string& of, const std::string& word, double& value, const std::string& group) {
         add(of, word, PriorNumber::Role::positive, value, value, group);
@@ -221,13 +222,13 @@ FieldPrior with_sentences(FieldPrior prior, const FieldShape& shape, const std::
         if (chosen[t] < 0) continue;
         const PriorSentence& sentence = sentences[static_cast<std::size_t>(chosen[t])];
         for (std::size_t other = 0; other < t; ++other) {
-            const bool same = targets[other].indices == targets[t].indices && chosen[other] >= 0 &&
-                              (targets[t].group == "tau" && (targets[other].group == "sd" || targets[other].group == "sigma"));
+            const bool same =
+                targets[other].indices == targets[t].indices && chosen[other] >= 0 &&
+                (targets[t].group == "tau" && (targets[other].group == "sd" || targets[other].group == "sigma"));
             if (!same) continue;
-            throw FormulaError(
-                fmt::format("{} and {} are one thing, and have two priors: leave one of them out",
-                            printable(targets[other].name()), printable(targets[t].name())),
-                sentence.text, sentence.target_place);
+            throw FormulaError(fmt::format("{} and {} are one thing, and have two priors: leave one of them out",
+                                           printable(targets[other].name()), printable(targets[t].name())),
+                               sentence.text, sentence.target_place);
         }
         known[t].set(sentence);
     }

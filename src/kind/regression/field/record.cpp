@@ -156,8 +156,8 @@ std::shared_ptr<const FieldRecord> FieldRecord::read(const Fields& fields) {
     const auto slopes = static_cast<Index>(shape.slopes.size());
     const Fields moments = fields.fields("moments");
     record->moments.columns = matrix_of(moments, "columns", slopes, slopes);
-    record->moments.residual = moments.has("residual") ? moments.number("residual")
-                                                       : std::numeric_limits<double>::quiet_NaN();
+    record->moments.residual =
+        moments.has("residual") ? moments.number("residual") : std::numeric_limits<double>::quiet_NaN();
     std::size_t f = 0;
     moments.each("effects", [&](const Fields& entry) {
         if (f >= shape.factors.size()) entry.refuse("model.moments.effects", "are more than the formula has");
@@ -197,9 +197,8 @@ Document FieldRecord::document() const {
     json["prior"] = to_document(numbers);
     Document means = Document::list();
     for (const Matrix& mean : moments.effects) means.push_back(Document{{"mean", mean}});
-    json["moments"] = Document{{"columns", matrix_document(moments.columns)},
-                               {"effects", std::move(means)},
-                               {"residual", moments.residual}};
+    json["moments"] = Document{
+        {"columns", matrix_document(moments.columns)}, {"effects", std::move(means)}, {"residual", moments.residual}};
     Document effects = Document::list();
     for (const Vector& unit : effect_units) effects.push_back(Document{{"unit", unit}});
     json["units"] = Document{{"fixed", matrix_document(fixed_units)}, {"effects", std::move(effects)}};
@@ -252,7 +251,8 @@ SparseMatrix FieldRecord::statistics(const FitFile&) const {
             entries.emplace_back(static_cast<int>(psi + i), static_cast<int>(s), fixed_units(i, s));
         }
     }
-    for (Index at = 0; at < psi; ++at) entries.emplace_back(static_cast<int>(at), static_cast<int>(own.first_psi() + at), 1.0);
+    for (Index at = 0; at < psi; ++at)
+        entries.emplace_back(static_cast<int>(at), static_cast<int>(own.first_psi() + at), 1.0);
     Index position = 0;
     for (std::size_t f = 0; f < shape.factors.size(); ++f) {
         for (std::size_t level = 0; level < shape.factors[f].levels.size(); ++level) {
@@ -295,8 +295,8 @@ Document FieldRecord::page(const FitFile&) const {
 
 void FieldRecord::predict(const FitFile& fit, const Dataset& rows, const PredictOptions& options,
                           TableSink& sink) const {
-    const DataFrame frame = rows.with_na(fit.data.na)
-                                .frame(coding->reading(false, options.drop_missing ? Missing::drop : Missing::refuse));
+    const DataFrame frame =
+        rows.with_na(fit.data.na).frame(coding->reading(false, options.drop_missing ? Missing::drop : Missing::refuse));
     const FormulaDesign design = coding->new_rows(frame);
     const Matrix columns = kept_columns(design.columns, kept);
     const FieldVariables own = variables();

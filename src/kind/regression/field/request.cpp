@@ -49,7 +49,8 @@ Formula formula_of(const Settings& settings, const Dataset& data) {
         return Formula::parse(settings.text("FORMULA"));
     }
     if (!settings.has("response")) {
-        throw UsageError("there is neither a formula nor a --response: say what is to be explained, as in 'y ~ x + (1 | g)'");
+        throw UsageError(
+            "there is neither a formula nor a --response: say what is to be explained, as in 'y ~ x + (1 | g)'");
     }
     FrameOptions read;
     read.columns = settings.list("columns");
@@ -59,7 +60,8 @@ Formula formula_of(const Settings& settings, const Dataset& data) {
     read.numbers = {settings.text("response")};
     read.missing = Missing::drop;  // names alone are looked at
     const DataFrame frame = data.with_na(data.na()).frame(read);
-    const Index response = chosen ? static_cast<Index>(frame.columns.size()) - 1 : frame.find(settings.text("response"));
+    const Index response =
+        chosen ? static_cast<Index>(frame.columns.size()) - 1 : frame.find(settings.text("response"));
     std::vector<std::string> columns;
     for (std::size_t j = 0; j < frame.columns.size(); ++j) {
         const std::string& name = frame.columns[j].name;
@@ -80,7 +82,9 @@ void require_apart(const std::vector<std::string>& factors, const std::vector<st
 // Columns that are zero in every row are left out; what others make up is refused.
 std::vector<Index> kept_columns(const FormulaDesign& design, std::vector<std::string>& notes) {
     const IdleColumns idle = idle_columns(design.columns, design.intercept);
-    const auto named = [&](Index column) { return fmt::format("beta[{}]", printable(design.names[static_cast<std::size_t>(column)])); };
+    const auto named = [&](Index column) {
+        return fmt::format("beta[{}]", printable(design.names[static_cast<std::size_t>(column)]));
+    };
     if (!idle.constant.empty()) {
         throw std::runtime_error(
             fmt::format("{}: the column of {} is the same in every row, which an intercept says already: leave it out",
@@ -92,8 +96,8 @@ std::vector<Index> kept_columns(const FormulaDesign& design, std::vector<std::st
             "{}: {}: the column of {} is a combination of those before it{}, so that no data can tell their "
             "coefficients apart: leave it out",
             design.source,
-            many ? fmt::format("there are {} coefficients for {} rows", design.columns.cols() + (design.intercept ? 1 : 0),
-                               design.columns.rows())
+            many ? fmt::format("there are {} coefficients for {} rows",
+                               design.columns.cols() + (design.intercept ? 1 : 0), design.columns.rows())
                  : "columns depend on each other",
             named(idle.collinear.front()), design.intercept ? " and the intercept" : ""));
     }
@@ -116,16 +120,18 @@ std::vector<Index> kept_columns(const FormulaDesign& design, std::vector<std::st
 void add_factor_notes(const FieldData& data, std::vector<std::string>& warnings) {
     for (const FieldFactor& factor : data.factors) {
         if (factor.levels.size() == 1) {
-            warnings.push_back(fmt::format("{} has one group alone, so that its sds are what their priors say: leave the "
-                                           "random term out",
-                                           printable(factor.name)));
+            warnings.push_back(
+                fmt::format("{} has one group alone, so that its sds are what their priors say: leave the "
+                            "random term out",
+                            printable(factor.name)));
             continue;
         }
         const bool each_alone = factor.levels.size() == factor.level.size();
         if (each_alone && data.family != FieldFamily::poisson && data.family != FieldFamily::binomial) {
-            warnings.push_back(fmt::format("every row is a group of {} of its own, so that the data do not tell its "
-                                           "effects from the residuals: the priors do",
-                                           printable(factor.name)));
+            warnings.push_back(
+                fmt::format("every row is a group of {} of its own, so that the data do not tell its "
+                            "effects from the residuals: the priors do",
+                            printable(factor.name)));
         }
         for (std::size_t e = 0; e < factor.effects.size(); ++e) {
             const auto column = static_cast<Index>(e);
@@ -158,13 +164,15 @@ void add_response_warnings(const FieldData& data, std::vector<std::string>& warn
     }
     const bool whole = std::all_of(few.begin(), few.end(), [](double v) { return v >= 0.0 && v == std::floor(v); });
     if (few.size() == 2) {
-        warnings.push_back(fmt::format("the response {} has two values, but this fits a normal response: "
-                                       "--family bernoulli fits one of 0 and 1",
-                                       shown(data.response)));
+        warnings.push_back(
+            fmt::format("the response {} has two values, but this fits a normal response: "
+                        "--family bernoulli fits one of 0 and 1",
+                        shown(data.response)));
     } else if (whole && few.size() <= 20 && data.y.mean() < 10.0) {
-        warnings.push_back(fmt::format("the response {} has small counts, but this fits a normal response of one "
-                                       "variance: --family poisson fits counts",
-                                       shown(data.response)));
+        warnings.push_back(
+            fmt::format("the response {} has small counts, but this fits a normal response of one "
+                        "variance: --family poisson fits counts",
+                        shown(data.response)));
     }
 }
 
@@ -249,7 +257,8 @@ Request request_of(const FitRequest& fit) {
 }  // namespace
 
 bool is_by_formula(const Settings& settings) {
-    if (settings.has("FORMULA") || settings.has("family") || settings.has("link") || settings.has("show-priors")) return true;
+    if (settings.has("FORMULA") || settings.has("family") || settings.has("link") || settings.has("show-priors"))
+        return true;
     const std::vector<std::string> priors = settings.texts("prior");
     return std::any_of(priors.begin(), priors.end(),
                        [](const std::string& text) { return text != "auto" && text != "paper"; });

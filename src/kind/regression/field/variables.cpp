@@ -234,11 +234,10 @@ std::vector<VariableMeaning> FieldVariables::meanings() const {
         const std::size_t bracket = names[i].find('[');
         std::vector<std::string> indices;
         if (bracket != std::string::npos) indices = {names[i].substr(bracket + 1, names[i].size() - bracket - 2)};
-        VariableMeaning& meaning =
-            add(names[i].substr(0, bracket), std::move(indices), Role::other,
-                FromDraw::of(slopes_and_psi, [self, i](const Vector& values) {
-                    return self->shares(values)[static_cast<Index>(i)];
-                }));
+        VariableMeaning& meaning = add(names[i].substr(0, bracket), std::move(indices), Role::other,
+                                       FromDraw::of(slopes_and_psi, [self, i](const Vector& values) {
+                                           return self->shares(values)[static_cast<Index>(i)];
+                                       }));
         meaning.is_shown = true;
         meaning.panel = "shares of the variance";
     }
@@ -335,7 +334,8 @@ std::shared_ptr<const Covariance> mean_field_of(const FieldModel& model, const S
     const Matrix joint = field->covariance_times(chosen).topRows(fixed);
     for (Index c = 0; c < fixed; ++c) {
         for (Index r = 0; r < fixed; ++r) {
-            entries.emplace_back(static_cast<int>(psi + r), static_cast<int>(psi + c), 0.5 * (joint(r, c) + joint(c, r)));
+            entries.emplace_back(static_cast<int>(psi + r), static_cast<int>(psi + c),
+                                 0.5 * (joint(r, c) + joint(c, r)));
         }
     }
     for (Index i = psi + fixed; i < psi + count; ++i) {
@@ -351,8 +351,8 @@ std::shared_ptr<const Covariance> mean_field_of(const FieldModel& model, const S
 Posterior FieldVariables::posterior(const FieldModel& model, const Optimum& optimum) const {
     const Functionals own_statistics = functionals(model);
     Posterior posterior = posterior_of(model, optimum, statistics_, own_statistics);
-    posterior.mean_field_covariance = mean_field_of(
-        model, optimum.state, own_statistics.resolve(model.layout()).weights, first_effect());
+    posterior.mean_field_covariance =
+        mean_field_of(model, optimum.state, own_statistics.resolve(model.layout()).weights, first_effect());
     const Vector& mean = posterior.mean;
     // Var ψ by the response.
     Vector spread = Vector::Zero(psi_count_);
@@ -372,11 +372,12 @@ Posterior FieldVariables::posterior(const FieldModel& model, const Optimum& opti
         const Index at = rule.combination.front().first;
         if (rule.function) {  // by differences, on a scale where it is unbounded
             Vector values(static_cast<Index>(rule.combination.size()));
-            for (Index s = 0; s < values.size(); ++s) values[s] = mean[rule.combination[static_cast<std::size_t>(s)].first];
+            for (Index s = 0; s < values.size(); ++s)
+                values[s] = mean[rule.combination[static_cast<std::size_t>(s)].first];
             const double value = value_at(rule, values);
             const Transform transform = meaning.role == Role::scale || meaning.group == "nu" ? Transform::exponential
-                                        : meaning.role == Role::off_diagonal                  ? Transform::correlation
-                                                                                              : Transform::logistic;
+                                        : meaning.role == Role::off_diagonal                 ? Transform::correlation
+                                                                                             : Transform::logistic;
             const auto unbounded = [&](double x) { return unbounded_values(transform, Vector{{x}})[0]; };
             Gradient gradient;
             Gradient unbounded_gradient;
@@ -391,8 +392,9 @@ Posterior FieldVariables::posterior(const FieldModel& model, const Optimum& opti
                 gradient.emplace_back(statistic, (up - down) / (2.0 * step));
                 unbounded_gradient.emplace_back(statistic, (unbounded(up) - unbounded(down)) / (2.0 * step));
             }
-            posterior.variables.push_back(transformed_variable(std::move(meaning), value, std::move(gradient), transform,
-                                                               unbounded(value), std::move(unbounded_gradient)));
+            posterior.variables.push_back(transformed_variable(std::move(meaning), value, std::move(gradient),
+                                                               transform, unbounded(value),
+                                                               std::move(unbounded_gradient)));
         } else if (rule.transform == Transform::exponential) {  // sd or 1/sd², lognormal
             const double factor = rule.combination.front().second;
             const double centre = factor * mean[at];
@@ -401,9 +403,8 @@ Posterior FieldVariables::posterior(const FieldModel& model, const Optimum& opti
                                                                Transform::exponential, centre, {{at, factor}}));
         } else if (rule.transform == Transform::correlation) {
             const double value = std::tanh(mean[at]);
-            posterior.variables.push_back(transformed_variable(std::move(meaning), value,
-                                                               {{at, 1.0 - value * value}}, Transform::correlation,
-                                                               mean[at], {{at, 1.0}}));
+            posterior.variables.push_back(transformed_variable(std::move(meaning), value, {{at, 1.0 - value * value}},
+                                                               Transform::correlation, mean[at], {{at, 1.0}}));
         } else {
             posterior.variables.push_back(unbounded_variable(std::move(meaning), mean[at], {{at, 1.0}}));
         }

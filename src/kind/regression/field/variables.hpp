@@ -15,8 +15,8 @@
 ///     on demand    u[g,level,e], alpha (the intercept at the means of the columns), tau[…] = 1/sd², and ψ itself,
 ///                  in the units of the data: log_sd[…], atanh_cor[…], log_sigma, …
 ///
-/// With V_f the mean over the rows of zᵀΣ_f z, the variance that factor f adds to a row, V = Var(Xβ) over the rows, and d
-/// that of a response given its predictor (σ²; on a link's scale π²/3 for logit, 1 for probit, π²/6 for cloglog,
+/// With V_f the mean over the rows of zᵀΣ_f z, the variance that factor f adds to a row, V = Var(Xβ) over the rows, and
+/// d that of a response given its predictor (σ²; on a link's scale π²/3 for logit, 1 for probit, π²/6 for cloglog,
 /// log(1 + 1/mean y) for Poisson counts),
 ///
 ///     ICC[f] = V_f/(Σ V_f + d),   R2_marginal = V/(V + Σ V_f + d),   R2_conditional = (V + Σ V_f)/(V + Σ V_f + d)
