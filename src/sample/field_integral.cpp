@@ -561,8 +561,8 @@ FieldDraws FieldIntegral::draw(Index count, std::uint64_t seed) const {
     FieldDraws result{Matrix(model_->layout().size(), count), Vector(count)};
     detail::in_parallel(options_.threads, count, [&](Index i) {
         Random random(seed, static_cast<std::uint64_t>(i));
-        const double* found =
-            std::upper_bound(cumulated.begin(), cumulated.end(), random.uniform() * cumulated[cumulated.size() - 1]);
+        const double* end = cumulated.data() + cumulated.size();
+        const double* found = std::upper_bound(cumulated.data(), end, random.uniform() * *(end - 1));
         const Index cell = std::min<Index>(found - cumulated.data(), cumulated.size() - 1);
         Vector psi = fine_.col(cell);
         for (Index j = 0; j < cell_.cols(); ++j) psi += (random.uniform() - 0.5) * cell_.col(j);
