@@ -37,7 +37,8 @@ FormulaDesign design_of(const std::string& formula, const std::string& text, con
 
 /// Two factors, every cell twice, and a number.
 const std::string kCells =
-    "y,a,b,x\n1,p,u,1\n2,p,v,2\n3,p,w,4\n4,q,u,3\n5,q,v,5\n6,q,w,7\n7,p,u,2\n8,p,v,3\n9,p,w,1\n10,q,u,6\n11,q,v,4\n12,q,w,"
+    "y,a,b,x\n1,p,u,1\n2,p,v,2\n3,p,w,4\n4,q,u,3\n5,q,v,5\n6,q,w,7\n7,p,u,2\n8,p,v,3\n9,p,w,1\n10,q,u,6\n11,q,v,4\n12,"
+    "q,w,"
     "8\n";
 
 Names names_of(const std::string& formula) {
@@ -110,9 +111,9 @@ TEST(FormulaDesign, EvaluatesArithmetic) {
 }
 
 TEST(FormulaDesign, TakesSuccessesAndFailures) {
-    const FormulaDesign design =
-        design_of("cbind(incidence, size - incidence) ~ factor(period) + offset(log(size)) + offset(period) + (1 | herd)",
-                  "herd,incidence,size,period\n1,2,14,1\n1,3,12,2\n2,4,9,3\n2,0,5,4\n1,1,3,10\n2,2,6,1\n");
+    const FormulaDesign design = design_of(
+        "cbind(incidence, size - incidence) ~ factor(period) + offset(log(size)) + offset(period) + (1 | herd)",
+        "herd,incidence,size,period\n1,2,14,1\n1,3,12,2\n2,4,9,3\n2,0,5,4\n1,1,3,10\n2,2,6,1\n");
     EXPECT_EQ(design.y, (Vector{{2, 3, 4, 0, 1, 2}}));
     EXPECT_EQ(design.trials, (Vector{{14, 12, 9, 5, 3, 6}}));
     EXPECT_EQ(design.names, (Names{"period=2", "period=3", "period=4", "period=10"})) << "sorted as numbers";
@@ -147,8 +148,8 @@ TEST(FormulaDesign, MakesOrthogonalPolynomials) {
 
 TEST(FormulaDesign, ScalesNewRowsAsThoseOfTheFit) {
     const DataFrame frame = frame_of("y,x\n1,2\n2,4\n3,9\n");  // mean 5, variance 13
-    const FormulaCoding coding(
-        Formula::parse("y ~ scale(x) + scale(x, scale = FALSE) + I(scale(x)^2) + scale(log(x))"), frame);
+    const FormulaCoding coding(Formula::parse("y ~ scale(x) + scale(x, scale = FALSE) + I(scale(x)^2) + scale(log(x))"),
+                               frame);
     EXPECT_DOUBLE_EQ(coding.design(frame).columns(2, 0), 4.0 / std::sqrt(13.0));
     const Matrix columns = coding.new_rows(frame_of("x\n6\n")).columns;
     EXPECT_DOUBLE_EQ(columns(0, 0), 1.0 / std::sqrt(13.0));
@@ -198,8 +199,7 @@ TEST(FormulaDesign, TakesBaselinesAndFactorsByName) {
     FormulaOptions options;
     options.factors = {"cyl"};
     options.baselines = {{"cyl", "6.0"}};
-    EXPECT_EQ(design_of("y ~ cyl * wt", table, options).names,
-              (Names{"cyl=4", "cyl=8", "wt", "cyl=4:wt", "cyl=8:wt"}));
+    EXPECT_EQ(design_of("y ~ cyl * wt", table, options).names, (Names{"cyl=4", "cyl=8", "wt", "cyl=4:wt", "cyl=8:wt"}));
     options.baselines = {{"wt", "1"}};
     EXPECT_EQ(message_of<std::runtime_error>([&] { design_of("y ~ cyl * wt", table, options); }),
               "a.csv: column 'wt' is no factor of the regression, so that it has no baseline: leave the baseline out");
@@ -216,9 +216,10 @@ TEST(FormulaDesign, RefusesWhatMakesNoFactor) {
               "it if it should hold numbers, or make it a random term, (1 | g)");
     std::string table = "y,g\n";
     for (int i = 0; i < 2200; ++i) table += "1,g" + std::to_string(i % 1100) + "\n";
-    EXPECT_EQ(message_of<std::runtime_error>([&] { design_of("y ~ g", table); }),
-              "a.csv: column 'g' groups, with 1100 levels, too many for a factor: leave it out, correct it if it should "
-              "hold numbers, or make it a random term, (1 | g)");
+    EXPECT_EQ(
+        message_of<std::runtime_error>([&] { design_of("y ~ g", table); }),
+        "a.csv: column 'g' groups, with 1100 levels, too many for a factor: leave it out, correct it if it should "
+        "hold numbers, or make it a random term, (1 | g)");
     EXPECT_EQ(design_of("y ~ (1 | g)", table).random[0].levels.size(), 1100U);
     EXPECT_EQ(design_of("y ~ (1 | g)", "y,g\n1,a\n2,b\n").random[0].levels.size(), 2U) << "a group for every row";
     // A column called as another's level is.
@@ -272,9 +273,10 @@ TEST(FormulaCoding, KnowsNewGroupsAndRefusesNewLevels) {
     EXPECT_EQ(design.random[0].level, (Levels{1, 2, -1, 1}));
     EXPECT_EQ(design.random[1].level, (Levels{3, -1, -1, -1})) << "u:2 did not occur";
     const std::string message = message_of<std::runtime_error>([&] { rows("h,g,a,x\n2,t,q,1\n1,t,r\x1b,2\n"); });
-    EXPECT_NE(message.find("row 2, column 'a': the level 'r\\x1b' did not occur in the data of the fit, which had 'p' and "
-                           "'q': correct it"),
-              std::string::npos)
+    EXPECT_NE(
+        message.find("row 2, column 'a': the level 'r\\x1b' did not occur in the data of the fit, which had 'p' and "
+                     "'q': correct it"),
+        std::string::npos)
         << message;
     EXPECT_THROW(coding.new_rows(frame_of("h,g,a\n2,t,q\n")), std::invalid_argument);
 }

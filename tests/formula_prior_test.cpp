@@ -76,10 +76,11 @@ TEST(PriorSentence, IsRefusedWithThePlace) {
         {"beta ~ normal(0, 1) 2", {"'2' is not understood here: an operator such as + may be missing before it", 20}},
         {"beta[] ~ normal(0, 1)", {"the brackets are empty: leave them out, or name what the prior is of", 4}},
         {"beta[x ~ normal(0, 1)", {"the bracket [ is not closed by ] before the ~", 21}},
-        {"beta ~ cauchy(1)", {"there is no distribution 'cauchy': there are normal(mean, sd), half_t(df, scale), "
-                              "half_cauchy(scale), half_normal(scale), exponential(rate), uniform(lower, upper) and "
-                              "gamma(shape, rate)",
-                              7}},
+        {"beta ~ cauchy(1)",
+         {"there is no distribution 'cauchy': there are normal(mean, sd), half_t(df, scale), "
+          "half_cauchy(scale), half_normal(scale), exponential(rate), uniform(lower, upper) and "
+          "gamma(shape, rate)",
+          7}},
         {"beta ~ normal(1)", {"normal(mean, sd) has 2 numbers, but 1 here", 7}},
         {"sd ~ half_cauchy(1, 2)", {"half_cauchy(scale) has one number, but 2 here", 20}},
         {"sd ~ half_t()", {"half_t(df, scale) has 2 numbers, but none here", 5}},
@@ -116,9 +117,9 @@ TEST(PriorSentence, CountsWhereItNamesTheMost) {
         for (const std::string& text : texts) sentences.push_back(PriorSentence::parse(text));
         return sentences;
     };
-    EXPECT_EQ(sentences_of_targets(parse({"sd[Subject,Days] ~ half_cauchy(5)", "sd ~ half_t(3, 1)",
-                                          "sd[Subject] ~ exponential(1)"}),
-                                   kTargets),
+    EXPECT_EQ(sentences_of_targets(
+                  parse({"sd[Subject,Days] ~ half_cauchy(5)", "sd ~ half_t(3, 1)", "sd[Subject] ~ exponential(1)"}),
+                  kTargets),
               (std::vector<int>{-1, -1, -1, -1, 2, 0, 1, -1}));
     EXPECT_EQ(refusal_of([&] {
                   sentences_of_targets(parse({"sigma ~ half_normal(1)", "sigma ~ half_cauchy(1)"}), kTargets);

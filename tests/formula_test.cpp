@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-// Formulas: how they are read and expanded, and how they are refused. What is expected is what R's terms() and lme4 say.
+// Formulas: how they are read and expanded, and how they are refused. What is expected is what R's terms() and lme4
+// say.
 
 namespace lrvb {
 namespace {
@@ -28,12 +29,9 @@ DataFrame small_frame() {
     DataFrame frame;
     frame.name = "small.csv";
     frame.rows = 6;
-    frame.columns = {numbers("y", Vector{{1, 3, 2, 5, 4, 6}}),
-                     numbers("x", Vector{{1, 2, 3, 4, 5, 6}}),
-                     numbers("z", Vector{{2, 1, 4, 3, 6, 5}}),
-                     numbers("w", Vector{{1, 1, 2, 2, 3, 3}}),
-                     text("a", {"a1", "a2"}, {0, 1, 0, 1, 0, 1}),
-                     text("b", {"b1", "b2", "b3"}, {0, 0, 1, 1, 2, 2}),
+    frame.columns = {numbers("y", Vector{{1, 3, 2, 5, 4, 6}}),      numbers("x", Vector{{1, 2, 3, 4, 5, 6}}),
+                     numbers("z", Vector{{2, 1, 4, 3, 6, 5}}),      numbers("w", Vector{{1, 1, 2, 2, 3, 3}}),
+                     text("a", {"a1", "a2"}, {0, 1, 0, 1, 0, 1}),   text("b", {"b1", "b2", "b3"}, {0, 0, 1, 1, 2, 2}),
                      text("g", {"p", "q", "r"}, {2, 1, 0, 0, 1, 2})};
     return frame;
 }
@@ -181,12 +179,14 @@ TEST(Formula, RefusesWhatIsNoFormula) {
          {"the intercept of 'g' is in two random terms: leave it out of one, as in (0 + x | group)", 15, ""}},
         {"y ~ 0", {"nothing is left to explain the response: give it an intercept or a term", 4, ""}},
         {"y ~ 0 + offset(x)", {"nothing is left to explain the response: give it an intercept or a term", 4, ""}},
-        {"y ~ 2 * x", {"a number among the terms is 0 or 1, without and with an intercept: arithmetic stands in I(), "
-                       "as in I(2 * x)",
-                       4, ""}},
-        {"y ~ x^z", {"the power of terms is a whole number from 1, which says how many of them a term may have: "
-                     "arithmetic stands in I(), as in I(x^2)",
-                     5, ""}},
+        {"y ~ 2 * x",
+         {"a number among the terms is 0 or 1, without and with an intercept: arithmetic stands in I(), "
+          "as in I(2 * x)",
+          4, ""}},
+        {"y ~ x^z",
+         {"the power of terms is a whole number from 1, which says how many of them a term may have: "
+          "arithmetic stands in I(), as in I(x^2)",
+          5, ""}},
         {"y ~ x + y", {"the response 'y' is also a term: leave it out there", 8, ""}},
         {"log(y) ~ x * log(y)", {"the response 'log(y)' is also a term: leave it out there", 13, ""}},
         {"cbind(y, x) ~ x", {"the response 'x' is also a term: leave it out there", 14, ""}},
@@ -203,15 +203,18 @@ TEST(Formula, RefusesWhatIsNoFormula) {
          {"small.csv: w has no more than 3 different values, too few for a polynomial of degree 3", 4, ""}},
         {"y ~ factor(x + 1)",
          {"factor() takes a column, and no more: its levels are sorted, and a baseline is chosen by name", 11, ""}},
-        {"y ~ spline(x)", {"there is no function 'spline': there are log, log2, log10, log1p, exp, expm1, sqrt, abs, "
-                           "I, poly, scale, factor, C, offset and, as a response, cbind",
-                           4, ""}},
-        {"y ~ log(a)", {"small.csv: row 1, column 'a': 'a1' is not a number, but must be here: correct it, or write NA "
-                        "if it is missing",
-                        8, ""}},
-        {"a ~ x", {"small.csv: row 1, column 'a': 'a1' is not a number, but must be here: correct it, or write NA if "
-                   "it is missing",
-                   0, ""}},
+        {"y ~ spline(x)",
+         {"there is no function 'spline': there are log, log2, log10, log1p, exp, expm1, sqrt, abs, "
+          "I, poly, scale, factor, C, offset and, as a response, cbind",
+          4, ""}},
+        {"y ~ log(a)",
+         {"small.csv: row 1, column 'a': 'a1' is not a number, but must be here: correct it, or write NA "
+          "if it is missing",
+          8, ""}},
+        {"a ~ x",
+         {"small.csv: row 1, column 'a': 'a1' is not a number, but must be here: correct it, or write NA if "
+          "it is missing",
+          0, ""}},
         {"y ~ log(x - 3)",
          {"small.csv: row 1: log(x-3) is not a finite number, as x-3 is -2: correct the row, leave it out, or take "
           "another function",
@@ -291,15 +294,15 @@ TEST(Formula, SaysWhatToRead) {
 
 TEST(Formula, ReadsAFileOfWhichItKnowsTheColumns) {
     const TemporaryDirectory directory;
-    const std::string path = directory.write("a.csv", "y,Subject,x,note\n1,308,1,\n2,0308,2,b\n4,309,3,c\n8,308.0,5,d\n");
+    const std::string path =
+        directory.write("a.csv", "y,Subject,x,note\n1,308,1,\n2,0308,2,b\n4,309,3,c\n8,308.0,5,d\n");
     const Formula formula = Formula::parse("y ~ x + (1 | Subject)");
     const DataFrame frame = formula.read(path);
     EXPECT_EQ(frame.column_names(), (Names{"y", "x", "Subject"})) << "what is missing elsewhere does not matter";
     const FormulaDesign design = FormulaCoding(formula, frame).design(frame);
     EXPECT_EQ(design.random[0].levels, (Names{"308", "309"})) << "as they are written first";
     EXPECT_EQ(design.random[0].level, (std::vector<int>{0, 0, 1, 0}));
-    const std::string message =
-        message_of<FormulaError>([&] { Formula::parse("y ~ Dayz").read(path); });
+    const std::string message = message_of<FormulaError>([&] { Formula::parse("y ~ Dayz").read(path); });
     EXPECT_EQ(message,
               "there is no column 'Dayz': there are 'y', 'Subject', 'x' and 'note'\n"
               "  y ~ Dayz\n"

@@ -39,7 +39,7 @@ class FrameNumbers {
     const FrameColumn& column(const std::string& name, std::size_t place) const;
 
     const DataFrame& frame() const { return frame_; }
-    
+
   private:
     Vector call(const Expression& expression);
     Vector scaled(const Expression& expression);
