@@ -1,1 +1,313 @@
+#include "data_files.hpp"
+
+#include <lrvb/formula/design.hpp>
+#include <lrvb/formula/formula.hpp>
+
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+// Formulas: how they are read and expanded, and how they are refused. What is expected is what R's terms() and lme4
+// say.
+
+namespace lrvb {
+namespace {
+
+using Names = std::vector<std::string>;
+
+FrameColumn numbers(const std::string& name, const Vector& values) {
+    return {.name = name, .numbers = values, .levels = {}, .codes = {}};
+}
+
+FrameColumn text(const std::string& name, const Names& levels, const std::vector<std::uint32_t>& codes) {
+    return {.name = name, .numbers = {}, .levels = levels, .codes = codes};
+}
+
+/// Six rows: numbers y, x, z, w; factors a (two levels), b (three), g (three).
+DataFrame small_frame() {
+    DataFrame frame;
+    frame.name = "small.csv";
+    frame.rows = 6;
+    frame.columns = {numbers("y", Vector{{1, 3, 2, 5, 4, 6}}),      numbers("x", Vector{{1, 2, 3, 4, 5, 6}}),
+                     numbers("z", Vector{{2, 1, 4, 3, 6, 5}}),      numbers("w", Vector{{1, 1, 2, 2, 3, 3}}),
+                     text("a", {"a1", "a2"}, {0, 1, 0, 1, 0, 1}),   text("b", {"b1", "b2", "b3"}, {0, 0, 1, 1, 2, 2}),
+                     text("g", {"p", "q", "r"}, {2, 1, 0, 0, 1, 2})};
+    return frame;
+}
+
+FormulaCoding coding(const std::string& formula, const FormulaOptions& options = {}) {
+    return FormulaCoding(Formula::parse(formula), small_frame(), options);
+}
+
+Names names_of(const std::string& formula) {
+    return coding(formula).names();
+}
+
+/// "intercept, x | g" for each random term.
+Names random_of(const std::string& formula) {
+    Names result;
+    const FormulaCoding coded = coding(formula);
+    for (const FormulaCoding::Random& random : coded.random()) {
+        std::string text;
+        for (const std::string& effect : random.effects) text += (text.empty() ? "" : ", ") + effect;
+        result.push_back(text + " | " + random.name);
+    }
+    return result;
+}
+
+/// How a formula is refused: the sentence, and the place in bytes.
+struct Refusal {
+    std::string sentence;
+    std::size_t place = 0;
+    std::string what;
+};
+
+Refusal refusal_of(const std::string& formula) {
+    try {
+        coding(formula).design(small_frame());
+    } catch (const FormulaError& error) {
+        return {error.sentence(), error.place(), error.what()};
+    } catch (const std::exception& error) {
+        return {std::string("an exception of another type: ") + error.what(), 0, ""};
+    }
+    return {"no exception", 0, ""};
+}
+
+TEST(Formula, AddsAndRemovesTermsAsRDoes) {
+    EXPECT_EQ(names_of("y ~ x"), Names{"x"});
+    EXPECT_EQ(names_of("y ~ x + z + x"), (Names{"x", "z"}));
+    EXPECT_EQ(names_of("y ~ x * z"), (Names{"x", "z", "x:z"}));
+    EXPECT_EQ(names_of("y ~ x * z - x:z"), (Names{"x", "z"}));
+    EXPECT_EQ(names_of("y ~ x * z * w - x:z:w"), (Names{"x", "z", "w", "x:z", "x:w", "z:w"}));
+    EXPECT_EQ(names_of("y ~ (x + z + w)^2"), (Names{"x", "z", "w", "x:z", "x:w", "z:w"}));
+    EXPECT_EQ(names_of("y ~ (x + z + w)**3"), (Names{"x", "z", "w", "x:z", "x:w", "z:w", "x:z:w"}));
+    EXPECT_EQ(names_of("y ~ x / z"), (Names{"x", "x:z"}));
+    EXPECT_EQ(names_of("y ~ (x + z) / w"), (Names{"x", "z", "x:z:w"}));
+    EXPECT_EQ(names_of("y ~ x:z + x"), (Names{"x", "x:z"}));
+    EXPECT_EQ(names_of("y ~ z:x + x:z"), (Names{"z:x"}));
+    EXPECT_EQ(names_of("y ~ x^2"), Names{"x"});
+}
+
+TEST(Formula, KnowsWhetherThereIsAnIntercept) {
+    EXPECT_TRUE(coding("y ~ x").intercept());
+    EXPECT_TRUE(coding("y ~ 1").intercept());
+    EXPECT_TRUE(coding("y ~ x + 1").intercept());
+    for (const char* const text : {"y ~ 0 + x", "y ~ x - 1", "y ~ -1 + x", "y ~ x + 0", "y ~ (x - 1)", "y~x+1-1"}) {
+        EXPECT_FALSE(coding(text).intercept()) << text;
+    }
+    EXPECT_TRUE(coding("y ~ 0 + x - 0").intercept());
+    EXPECT_TRUE(coding("y ~ 0 + x + 1").intercept());
+}
+
+TEST(Formula, TakesTheDotForAllOtherColumns) {
+    EXPECT_EQ(names_of("y ~ ."), (Names{"x", "z", "w", "a=a2", "b=b2", "b=b3", "g=q", "g=r"}));
+    EXPECT_EQ(names_of("y ~ . - a - b - g"), (Names{"x", "z", "w"}));
+    EXPECT_EQ(names_of("log(y) ~ . - a - b - g"), (Names{"x", "z", "w"}));
+    EXPECT_EQ(names_of("y ~ . - a - b + offset(log(w)) + (1 | g)"), (Names{"x", "z"}));
+    EXPECT_EQ(names_of("cbind(y, x) ~ . - a - b - g"), (Names{"z", "w"}));
+    EXPECT_EQ(names_of("y ~ . - a - b - g + log(x)"), (Names{"x", "z", "w", "log(x)"}));
+    FormulaOptions options;
+    options.weights = "w";
+    EXPECT_EQ(coding("y ~ . - a - b - g", options).names(), (Names{"x", "z"}));
+}
+
+TEST(Formula, ReadsRandomTerms) {
+    EXPECT_EQ(random_of("y ~ x + (1 | g)"), Names{"intercept | g"});
+    EXPECT_EQ(random_of("y ~ x + (x | g)"), Names{"intercept, x | g"});
+    EXPECT_EQ(random_of("y ~ x + (1 + x | g)"), Names{"intercept, x | g"});
+    EXPECT_EQ(random_of("y ~ x + (0 + x | g)"), Names{"x | g"});
+    EXPECT_EQ(random_of("y ~ x + (x - 1 | g)"), Names{"x | g"});
+    EXPECT_EQ(random_of("y ~ x + (x || g)"), (Names{"intercept | g", "x | g"}));
+    EXPECT_EQ(random_of("y ~ x + (x*z || g)"), (Names{"intercept | g", "x | g", "z | g", "x:z | g"}));
+    EXPECT_EQ(random_of("y ~ (1 | g/a)"), (Names{"intercept | g", "intercept | g:a"}));
+    EXPECT_EQ(random_of("y ~ (1 | g/a/b)"), (Names{"intercept | g", "intercept | g:a", "intercept | g:a:b"}));
+    EXPECT_EQ(random_of("y ~ (1 | g:a) + (1 | b)"), (Names{"intercept | g:a", "intercept | b"}));
+    EXPECT_EQ(random_of("y ~ 0 + ((1 | g) + (1 | w))"), (Names{"intercept | g", "intercept | w"}));
+    EXPECT_EQ(random_of("y ~ (1 | factor(w))"), Names{"intercept | w"});
+    EXPECT_EQ(random_of("y ~ (a | g)"), Names{"intercept, a=a2 | g"});
+    EXPECT_EQ(random_of("y ~ (0 + a | g)"), Names{"a=a1, a=a2 | g"});
+    EXPECT_EQ(random_of("y ~ (a || g)"), (Names{"intercept | g", "a=a1, a=a2 | g"})) << "as lme4 has it";
+    EXPECT_EQ(random_of("y ~ (poly(x, 2) | g)"), Names{"intercept, poly(x,2)[1], poly(x,2)[2] | g"});
+}
+
+TEST(Formula, NamesExpressionsWithoutSpaces) {
+    EXPECT_EQ(names_of("y ~ log( x + 1 ) + I( x ^ 2 ) + I(2*x/z) + scale(x):z"),
+              (Names{"log(x+1)", "I(x^2)", "I(2*x/z)", "scale(x):z"}));
+    EXPECT_EQ(names_of("y ~ I(-x) + I(x - z) + I((x + z) * 0.5)"), (Names{"I(-x)", "I(x-z)", "I((x+z)*0.5)"}));
+    EXPECT_EQ(coding("log(y) ~ x").response(), "log(y)");
+    EXPECT_EQ(coding("cbind(y, x - w) ~ 1").response(), "cbind(y,x-w)");
+}
+
+TEST(Formula, HasAMarkUnderThePlace) {
+    const Refusal refusal = refusal_of("y ~ x + speed");
+    EXPECT_EQ(refusal.what,
+              "there is no column 'speed': there are 'y', 'x', 'z', 'w', 'a', 'b' and 'g'\n"
+              "  y ~ x + speed\n"
+              "          ^");
+}
+
+TEST(Formula, RefusesWhatIsNoFormula) {
+    const std::vector<std::pair<std::string, Refusal>> cases = {
+        {"", {"there is no ~ between the response and the terms, as in 'y ~ x'", 0, ""}},
+        {"y + x", {"there is no ~ between the response and the terms, as in 'y ~ x'", 5, ""}},
+        {"~ x", {"the response is missing before the ~", 0, ""}},
+        {"y ~", {"a term is missing here", 3, ""}},
+        {"y ~ x +", {"a term is missing here", 7, ""}},
+        {"y ~ x * + ", {"a term is missing here", 10, ""}},
+        {"y ~ (x + z", {"the parenthesis ( is not closed", 4, ""}},
+        {"y ~ log(x", {"the parenthesis ( is not closed", 7, ""}},
+        {"y ~ x)", {"the parenthesis ) was not opened", 5, ""}},
+        {"y ~ `x", {"the backquote is not closed", 4, ""}},
+        {"y ~ ``", {"there is no name between the backquotes", 4, ""}},
+        {"y ~ x ~ z", {"there is a second ~: a formula has one", 6, ""}},
+        {"y ~ x z", {"'z' is not understood here: an operator such as + may be missing before it", 6, ""}},
+        {"y ~ 2x", {"'2x' is not understood here", 4, ""}},
+        {"y ~ x % z", {"'%' is not understood here: an operator such as + may be missing before it", 6, ""}},
+        {"y ~ x | g", {"| stands in parentheses of its own, as in (1 | group)", 6, ""}},
+        {"y ~ x:(1 | g)",
+         {"a random term is joined to others by + alone, in parentheses of its own, as in x + (1 | group)", 9, ""}},
+        {"y ~ (1 + (1 | a) | g)", {"a random term stands within another: join it by + outside of it", 9, ""}},
+        {"y ~ (1 | g | a)", {"a random term has one |", 11, ""}},
+        {"y ~ x - (1 | g)", {"a random term cannot be taken away: leave it out", 6, ""}},
+        {"y ~ (0 | g)", {"the random term has no effect: write (1 | group) for one of each group", 5, ""}},
+        {"y ~ (1 | g + a)", {"groups are not added: write (… | g) + (… | h), a random term for each", 11, ""}},
+        {"y ~ (1 | g * a)", {"groups are not multiplied: write (… | g) + (… | h) + (… | g:h)", 11, ""}},
+        {"y ~ (1 | 1)", {"behind | stands a column that groups, or g:h, or g/h", 9, ""}},
+        {"y ~ (1 | g:g)", {"column 'g' is twice in one group: leave it out once", 11, ""}},
+        {"y ~ (1 | g) + (x | g)",
+         {"the intercept of 'g' is in two random terms: leave it out of one, as in (0 + x | group)", 15, ""}},
+        {"y ~ 0", {"nothing is left to explain the response: give it an intercept or a term", 4, ""}},
+        {"y ~ 0 + offset(x)", {"nothing is left to explain the response: give it an intercept or a term", 4, ""}},
+        {"y ~ 2 * x",
+         {"a number among the terms is 0 or 1, without and with an intercept: arithmetic stands in I(), "
+          "as in I(2 * x)",
+          4, ""}},
+        {"y ~ x^z",
+         {"the power of terms is a whole number from 1, which says how many of them a term may have: "
+          "arithmetic stands in I(), as in I(x^2)",
+          5, ""}},
+        {"y ~ x + y", {"the response 'y' is also a term: leave it out there", 8, ""}},
+        {"log(y) ~ x * log(y)", {"the response 'log(y)' is also a term: leave it out there", 13, ""}},
+        {"cbind(y, x) ~ x", {"the response 'x' is also a term: leave it out there", 14, ""}},
+        {"cbind(y) ~ x", {"cbind() as a response takes two arguments, successes and failures", 0, ""}},
+        {"y ~ cbind(x, z)", {"cbind() is for the response alone", 4, ""}},
+        {"y ~ x - offset(z)", {"an offset cannot be taken away: leave it out, or negate what it is of", 6, ""}},
+        {"y ~ x:offset(z)", {"an offset has no part in a product of terms: join it by + to all of them", 6, ""}},
+        {"y ~ log()", {"log() lacks an argument", 4, ""}},
+        {"y ~ log(x, 2)", {"log() takes no argument more than 1", 11, ""}},
+        {"y ~ log(x:z)", {": joins terms, and has no place in arithmetic", 9, ""}},
+        {"y ~ log(poly(x, 2))", {"poly() has no place in arithmetic", 8, ""}},
+        {"y ~ poly(x, 0)", {"the degree of poly() is a whole number from 1 to 20", 12, ""}},
+        {"y ~ poly(w, 3)",
+         {"small.csv: w has no more than 3 different values, too few for a polynomial of degree 3", 4, ""}},
+        {"y ~ factor(x + 1)",
+         {"factor() takes a column, and no more: its levels are sorted, and a baseline is chosen by name", 11, ""}},
+        {"y ~ spline(x)",
+         {"there is no function 'spline': there are log, log2, log10, log1p, exp, expm1, sqrt, abs, "
+          "I, poly, scale, factor, C, offset and, as a response, cbind",
+          4, ""}},
+        {"y ~ log(a)",
+         {"small.csv: row 1, column 'a': 'a1' is not a number, but must be here: correct it, or write NA "
+          "if it is missing",
+          8, ""}},
+        {"a ~ x",
+         {"small.csv: row 1, column 'a': 'a1' is not a number, but must be here: correct it, or write NA if "
+          "it is missing",
+          0, ""}},
+        {"y ~ log(x - 3)",
+         {"small.csv: row 1: log(x-3) is not a finite number, as x-3 is -2: correct the row, leave it out, or take "
+          "another function",
+          4, ""}},
+        {"y ~ I(1 / (x - 2))",
+         {"small.csv: row 2: 1/(x-2) is not a finite number: correct the row, leave it out, or take another function",
+          6, ""}},
+    };
+    for (const auto& [formula, expected] : cases) {
+        const Refusal refusal = refusal_of(formula);
+        EXPECT_EQ(refusal.sentence, expected.sentence) << formula;
+        EXPECT_EQ(refusal.place, expected.place) << formula;
+    }
+}
+
+TEST(Formula, RefusesDeepAndEndlessOnesEarly) {
+    EXPECT_EQ(refusal_of("y ~ " + std::string(100'000, '(') + "x").sentence,
+              "parentheses stand within each other more than 50 times");
+    EXPECT_EQ(refusal_of("y ~ " + std::string(100'000, '-') + "x").sentence, "a term is missing here");
+    std::string many = "y ~ (c1";
+    for (int i = 2; i < 300; ++i) many += " + c" + std::to_string(i);
+    EXPECT_EQ(refusal_of(many + ")^9").sentence, "these are more than 20000 terms, too many");
+    std::string powers = "y ~ x";
+    for (int i = 0; i < 20'000; ++i) powers += "^1";
+    EXPECT_EQ(names_of(powers), Names{"x"});
+}
+
+TEST(Formula, ShowsThePlaceOfWhatIsLongOrNotPlain) {
+    std::string many = "y ~ x";
+    for (int i = 0; i < 100; ++i) many += " + x";
+    const std::string what = refusal_of(many + " + speed + x").what;
+    const std::size_t line = what.find('\n') + 1;
+    const std::string picture = what.substr(line, what.find('\n', line) - line);
+    EXPECT_TRUE(picture.starts_with("  …")) << what;
+    EXPECT_NE(picture.find("speed"), std::string::npos) << what;
+    // The mark stands under its beginning; … is one character of three bytes.
+    EXPECT_EQ(what.size() - 1 - (what.rfind('\n') + 1), picture.find("speed") - 2) << what;
+
+    const Refusal bell = refusal_of("y ~ `a\x1b[2Jé` + z");
+    EXPECT_EQ(bell.what.find('\x1b'), std::string::npos);
+    EXPECT_NE(bell.what.find("\n  y ~ `a\\x1b[2Jé` + z\n      ^"), std::string::npos) << bell.what;
+    EXPECT_NE(refusal_of("y ~ x +\n speed").what.find("\n  y ~ x +  speed\n           ^"), std::string::npos);
+}
+
+TEST(Formula, TakesAnyNameInBackquotes) {
+    const Names hostile = {"my col", "a,b", "x[1]", "tick`s", "back\\slash", "é", "end\\", "1", "a\nb", ".", "log(x)"};
+    for (const std::string& name : hostile) {
+        DataFrame frame = small_frame();
+        frame.columns[1].name = name;
+        const Formula formula = Formula::of_columns("y", {name, "z"}, true);
+        EXPECT_EQ(formula.columns(), (Names{"y", name, "z"})) << formula.text();
+        EXPECT_EQ(FormulaCoding(formula, frame).names(), (Names{name, "z"})) << formula.text();
+        const Formula logged = Formula::parse("y ~ log(" + formula_name(name) + ")");
+        EXPECT_EQ(FormulaCoding(logged, frame).names(), Names{"log(" + formula_name(name) + ")"});
+    }
+    EXPECT_EQ(formula_name("Sepal.Length"), "Sepal.Length");
+    EXPECT_EQ(formula_name("größe"), "größe");
+}
+
+TEST(Formula, SaysWhatToRead) {
+    const Formula formula = Formula::parse("cbind(s, n - s) ~ x + log(z) + factor(p) + offset(o) + (1 + x | h:k)");
+    EXPECT_EQ(formula.columns(), (Names{"s", "n", "x", "z", "p", "o", "h", "k"}));
+    EXPECT_TRUE(formula.has_trials());
+    EXPECT_TRUE(formula.has_random_terms());
+    FormulaOptions options;
+    options.weights = "w";
+    const FrameOptions reading = formula.reading(options);
+    EXPECT_EQ(reading.columns, (Names{"s", "n", "x", "z", "p", "o", "h", "k", "w"}));
+    EXPECT_EQ(reading.text, (Names{"p", "h", "k"}));
+    EXPECT_EQ(reading.numbers, (Names{"s", "n", "z", "o", "w"}));
+
+    const Formula dot = Formula::parse("y ~ . - z + (1 | g)");
+    EXPECT_TRUE(dot.reading().columns.empty()) << "all";
+    EXPECT_EQ(dot.reading({}, {"x", "y", "z", "g", "q"}).columns, (Names{"y", "x", "q", "g"}));
+    EXPECT_THROW(dot.reading({}, {"x", "y", "z"}), FormulaError);
+}
+
+TEST(Formula, ReadsAFileOfWhichItKnowsTheColumns) {
+    const TemporaryDirectory directory;
+    const std::string path =
+        directory.write("a.csv", "y,Subject,x,note\n1,308,1,\n2,0308,2,b\n4,309,3,c\n8,308.0,5,d\n");
+    const Formula formula = Formula::parse("y ~ x + (1 | Subject)");
+    const DataFrame frame = formula.read(path);
+    EXPECT_EQ(frame.column_names(), (Names{"y", "x", "Subject"})) << "what is missing elsewhere does not matter";
+    const FormulaDesign design = FormulaCoding(formula, frame).design(frame);
+    EXPECT_EQ(design.random[0].levels, (Names{"308", "309"})) << "as they are written first";
+    EXPECT_EQ(design.random[0].level, (std::vector<int>{0, 0, 1, 0}));
+    const std::string message = message_of<FormulaError>([&] { Formula::parse("y ~ Dayz").read(path); });
+    EXPECT_EQ(message,
+              "there is no column 'Dayz': there are 'y', 'Subject', 'x' and 'note'\n"
+              "  y ~ Dayz\n"
+              "      ^");
+}
+
+}  // namespace
+}  // namespace lrvb

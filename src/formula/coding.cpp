@@ -226,7 +226,7 @@ struct FormulaCoding::Implementation {
 
     FormulaDesign design(const DataFrame& frame, bool with_response) const {
         std::vector<Learnt> known = learnt;
-        FrameNumbers numbers(frame, syntax(), known, false);
+        FrameNumbers numbers(frame, syntax(), known, with_response);
         FormulaDesign result;
         result.source = frame.name;
         result.response = response;

@@ -305,6 +305,15 @@ std::string misplaced(const std::string& text, std::size_t place) {
                        thing_at(text, place));
 }
 
+/// Where a term is missing, since what stands there is none.
+std::string instead_of(const std::string& message, const std::string& text, std::size_t place) {
+    constexpr std::string_view kOperators = "+-*/^:|)(~,=";
+    const bool is_end = place >= text.size() || kOperators.find(text[place]) != std::string_view::npos;
+    if (is_end || message != kMessage<Sum>) return message;
+    const bool is_quote = text[place] == '"' || text[place] == '\'';
+    return is_quote ? misplaced(text, place) : fmt::format("{} is not understood here", thing_at(text, place));
+}
+
 /// Parses by the grammar, and puts errors into words.
 template <class Grammar>
 std::unique_ptr<Tree> parsed(const std::string& text, std::string_view without_tilde) {
@@ -317,7 +326,7 @@ std::unique_ptr<Tree> parsed(const std::string& text, std::string_view without_t
         if (message == "~")
             throw FormulaError(
                 text.find('~') == std::string::npos ? std::string(without_tilde) : misplaced(text, place), text, place);
-        throw FormulaError(message.empty() ? misplaced(text, place) : message, text, place);
+        throw FormulaError(message.empty() ? misplaced(text, place) : instead_of(message, text, place), text, place);
     }
 }
 

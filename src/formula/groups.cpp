@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <stdexcept>
 #include <string_view>
 #include <unordered_map>
@@ -16,15 +17,100 @@ namespace lrvb::detail {
 
 namespace {
 
-struct CellHash {
-    std::size_t operator()(const std::vector<int>& cell) const {
-        std::size_t hash = cell.size();
-        for (const int code : cell) hash = (hash ^ static_cast<std::size_t>(code)) * 0x9E3779B97F4A7C15U;
-        return hash;
+/// Numbers for pairs of a place and a code: in a table where that is not too large, which is the quickest.
+class PairNumbers {
+  public:
+    PairNumbers(std::size_t places, std::size_t codes) : codes_(codes) {
+        constexpr std::size_t kLargest = std::size_t{1} << 24U;
+        if (places <= kLargest / std::max<std::size_t>(codes, 1)) table_.assign(places * codes, -1);
     }
+
+    /// −1 for a pair that has none.
+    int find(int place, int code) const {
+        const std::uint64_t key = key_of(place, code);
+        if (!table_.empty()) return table_[key];
+        const auto found = map_.find(key);
+        return found == map_.end() ? -1 : found->second;
+    }
+
+    void set(int place, int code, int number) {
+        const std::uint64_t key = key_of(place, code);
+        if (!table_.empty()) {
+            table_[key] = number;
+        } else {
+            map_[key] = number;
+        }
+    }
+
+  private:
+    struct Hash {
+        std::size_t operator()(std::uint64_t key) const {
+            return static_cast<std::size_t>((key ^ (key >> 32U)) * 0x9E3779B97F4A7C15U);
+        }
+    };
+
+    std::uint64_t key_of(int place, int code) const {
+        return static_cast<std::uint64_t>(place) * codes_ + static_cast<std::uint64_t>(code);
+    }
+
+    std::size_t codes_;
+    std::vector<int> table_;
+    std::unordered_map<std::uint64_t, int, Hash> map_;
 };
 
-using Cells = std::unordered_map<std::vector<int>, int, CellHash>;
+/// The codes of several columns, column by column.
+using ColumnCodes = std::vector<std::vector<int>>;
+
+/// The cells that occur, ascending.
+std::vector<std::vector<int>> cells_of(const RandomGroup& group, const ColumnCodes& codes) {
+    std::vector<std::vector<int>> cells(group.column_levels.front().size());
+    for (std::size_t k = 0; k < cells.size(); ++k) cells[k] = {static_cast<int>(k)};
+    std::vector<int> places = codes.front();
+    for (std::size_t i = 1; i < codes.size(); ++i) {
+        PairNumbers numbers(cells.size(), group.column_levels[i].size());
+        std::vector<std::vector<int>> next;
+        for (std::size_t n = 0; n < places.size(); ++n) {
+            int number = numbers.find(places[n], codes[i][n]);
+            if (number < 0) {
+                number = static_cast<int>(next.size());
+                numbers.set(places[n], codes[i][n], number);
+                next.push_back(cells[static_cast<std::size_t>(places[n])]);
+                next.back().push_back(codes[i][n]);
+            }
+            places[n] = number;
+        }
+        cells = std::move(next);
+    }
+    std::sort(cells.begin(), cells.end());
+    return cells;
+}
+
+/// Which of the cells each row has, by their beginnings, which are the longer the more columns were seen.
+std::vector<int> cell_codes(const RandomGroup& group, const ColumnCodes& codes) {
+    std::vector<int> places = codes.front();
+    std::vector<int> beginnings;  // of the cells
+    for (const std::vector<int>& cell : group.cells) beginnings.push_back(cell.front());
+    std::size_t count = group.column_levels.front().size();
+    for (std::size_t i = 1; i < codes.size(); ++i) {
+        PairNumbers numbers(count, group.column_levels[i].size());
+        const bool is_last = i + 1 == codes.size();
+        count = 0;
+        for (std::size_t k = 0; k < beginnings.size(); ++k) {
+            const int code = group.cells[k][i];
+            int number = is_last ? -1 : numbers.find(beginnings[k], code);
+            if (number < 0) {
+                number = static_cast<int>(is_last ? k : count++);
+                numbers.set(beginnings[k], code, number);
+            }
+            beginnings[k] = number;
+        }
+        for (std::size_t n = 0; n < places.size(); ++n) {
+            const bool is_known = places[n] >= 0 && codes[i][n] >= 0;
+            places[n] = is_known ? numbers.find(places[n], codes[i][n]) : -1;
+        }
+    }
+    return places;
+}
 
 }  // namespace
 
@@ -110,21 +196,13 @@ std::optional<std::string> repeated(const std::vector<std::string>& names) {
 RandomGroup learnt_group(const FrameNumbers& numbers, const RandomPart& random) {
     RandomGroup group;
     group.columns = random.columns;
-    std::vector<std::vector<int>> codes;
+    ColumnCodes codes;
     for (const std::string& name : random.columns) {
         const FrameColumn& column = numbers.column(name, random.place);
         group.column_levels.push_back(in_order(levels_of(column)));
         if (random.columns.size() > 1) codes.push_back(level_codes(column, group.column_levels.back()));
     }
-    if (random.columns.size() > 1) {
-        Cells known;
-        std::vector<int> cell(codes.size());
-        for (std::size_t n = 0; n < codes.front().size(); ++n) {
-            for (std::size_t i = 0; i < codes.size(); ++i) cell[i] = codes[i][n];
-            if (known.try_emplace(cell, 0).second) group.cells.push_back(cell);
-        }
-        std::sort(group.cells.begin(), group.cells.end());
-    }
+    if (random.columns.size() > 1) group.cells = cells_of(group, codes);
     group.name_levels();
     if (const std::optional<std::string> name = repeated(group.levels)) {
         throw std::runtime_error(fmt::format("{}: two levels of {} are both called {}: rename one of them",
@@ -137,20 +215,11 @@ std::vector<int> group_codes(const FrameNumbers& numbers, const RandomGroup& gro
     if (group.columns.size() == 1) {
         return level_codes(numbers.column(group.columns.front(), 0), group.column_levels.front());
     }
-    std::vector<std::vector<int>> codes;
+    ColumnCodes codes;
     for (std::size_t i = 0; i < group.columns.size(); ++i) {
         codes.push_back(level_codes(numbers.column(group.columns[i], 0), group.column_levels[i]));
     }
-    Cells places;
-    for (std::size_t i = 0; i < group.cells.size(); ++i) places.emplace(group.cells[i], static_cast<int>(i));
-    std::vector<int> result(codes.front().size());
-    std::vector<int> cell(codes.size());
-    for (std::size_t n = 0; n < result.size(); ++n) {
-        for (std::size_t i = 0; i < codes.size(); ++i) cell[i] = codes[i][n];
-        const auto found = places.find(cell);
-        result[n] = found == places.end() ? -1 : found->second;
-    }
-    return result;
+    return cell_codes(group, codes);
 }
 
 }  // namespace lrvb::detail

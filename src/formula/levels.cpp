@@ -19,36 +19,71 @@ std::string written_number(double value) {
     return fmt::format("{}", value == 0.0 ? 0.0 : value);
 }
 
-/// Numbers as keys: with the bits mixed, as whole numbers differ in the highest alone.
-struct NumberHash {
-    std::size_t operator()(double value) const {
-        const std::uint64_t bits = std::bit_cast<std::uint64_t>(value == 0.0 ? 0.0 : value);
-        return static_cast<std::size_t>((bits ^ (bits >> 32U)) * 0x9E3779B97F4A7C15U);
+/// Numbers of numbers: places are tried one after the other from that of its hash.
+class NumberTable {
+  public:
+    /// That of a value, which is kNew where it has none yet.
+    int& operator[](double value) {
+        if (2 * count_ >= slots_.size()) grow();
+        Slot& slot = slots_[place_of(value)];
+        if (!slot.is_used) {
+            slot = {value, kNew, true};
+            ++count_;
+        }
+        return slot.number;
     }
+
+    static constexpr int kNew = -2;
+
+  private:
+    struct Slot {
+        double value = 0.0;
+        int number = kNew;
+        bool is_used = false;
+    };
+
+    std::size_t place_of(double value) const {
+        const std::uint64_t bits = std::bit_cast<std::uint64_t>(value == 0.0 ? 0.0 : value);
+        const std::size_t mask = slots_.size() - 1;
+        std::size_t place = static_cast<std::size_t>((bits * 0x9E3779B97F4A7C15U) >> 32U) & mask;
+        while (slots_[place].is_used && slots_[place].value != value) place = (place + 1) & mask;
+        return place;
+    }
+
+    void grow() {
+        std::vector<Slot> old(std::max<std::size_t>(64, 2 * slots_.size()));
+        old.swap(slots_);
+        for (const Slot& slot : old) {
+            if (slot.is_used) slots_[place_of(slot.value)] = slot;
+        }
+    }
+
+    std::vector<Slot> slots_;
+    std::size_t count_ = 0;
 };
 
 std::vector<std::string> levels_of_numbers(const Vector& numbers) {
-    std::unordered_set<double, NumberHash> seen;
+    NumberTable seen;
     std::vector<std::string> levels;
-    double last = 0.0;
-    for (Index n = 0; n < numbers.size(); ++n) {
-        if (n > 0 && numbers[n] == last) continue;  // rows of a group often stand together
-        last = numbers[n];
-        if (seen.insert(last).second) levels.push_back(written_number(last));
+    for (const double value : numbers) {
+        int& number = seen[value];
+        if (number != NumberTable::kNew) continue;
+        number = 0;
+        levels.push_back(written_number(value));
     }
     return levels;
 }
 
 std::vector<int> codes_of_numbers(const Vector& numbers, const LevelIndex& index) {
-    std::unordered_map<double, int, NumberHash> known;
+    NumberTable known;
     std::vector<int> codes(static_cast<std::size_t>(numbers.size()));
     for (Index n = 0; n < numbers.size(); ++n) {
-        const auto [code, is_new] = known.try_emplace(numbers[n], -1);
-        if (is_new) {
+        int& code = known[numbers[n]];
+        if (code == NumberTable::kNew) {
             const std::optional<std::size_t> level = index.find(written_number(numbers[n]));
-            if (level) code->second = static_cast<int>(*level);
+            code = level ? static_cast<int>(*level) : -1;
         }
-        codes[static_cast<std::size_t>(n)] = code->second;
+        codes[static_cast<std::size_t>(n)] = code;
     }
     return codes;
 }

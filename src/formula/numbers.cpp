@@ -106,8 +106,8 @@ Index polynomial_numbers(int degree) {
 }
 
 FrameNumbers::FrameNumbers(const DataFrame& frame, const FormulaSyntax& formula, std::vector<Learnt>& learnt,
-                           bool learns)
-    : frame_(frame), formula_(formula), learnt_(learnt), learns_(learns) {
+                           bool is_fit)
+    : frame_(frame), formula_(formula), learnt_(learnt), is_fit_(is_fit) {
     for (const FrameColumn& column : frame.columns) columns_.try_emplace(column.name, &column);
 }
 
@@ -118,7 +118,7 @@ void FrameNumbers::refuse(const std::string& sentence, std::size_t place) const 
 const FrameColumn& FrameNumbers::column(const std::string& name, std::size_t place) const {
     const auto found = columns_.find(name);
     if (found != columns_.end()) return *found->second;
-    if (learns_) refuse_column(formula_, {.name = name, .place = place}, frame_.column_names());
+    if (is_fit_) refuse_column(formula_, {.name = name, .place = place}, frame_.column_names());
     throw std::invalid_argument(
         fmt::format("{}: there is no column {}, which the regression needs: add it", frame_.name, shown(name)));
 }
@@ -131,7 +131,7 @@ Vector FrameNumbers::of_column(const std::string& name, std::size_t place) {
     const Index row = first_text_row(found);
     const std::string sentence = fmt::format("row {}, column {}: {} is not a number", frame_.file_row(row), shown(name),
                                              shown(text_at(found, row)));
-    if (!learns_) {
+    if (!is_fit_) {
         throw std::runtime_error(
             fmt::format("{}: {}, but the column held numbers in the fit: correct it, or write NA if it is missing",
                         frame_.name, sentence));

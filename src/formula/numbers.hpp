@@ -25,9 +25,9 @@ struct Learnt {
 
 class FrameNumbers {
   public:
-    /// `learns`: what is not known yet is learnt of this frame. Otherwise it must be known, and the columns were those
-    /// of another frame.
-    FrameNumbers(const DataFrame& frame, const FormulaSyntax& formula, std::vector<Learnt>& learnt, bool learns);
+    /// `is_fit`: the rows are those of the fit, of which what is not known yet is learnt; otherwise new ones, for which
+    /// all of it is known.
+    FrameNumbers(const DataFrame& frame, const FormulaSyntax& formula, std::vector<Learnt>& learnt, bool is_fit);
 
     /// Throws FormulaError for what is no finite number, with the row.
     Vector of(const Expression& expression);
@@ -39,7 +39,6 @@ class FrameNumbers {
     const FrameColumn& column(const std::string& name, std::size_t place) const;
 
     const DataFrame& frame() const { return frame_; }
-    bool learns() const { return learns_; }
 
   private:
     Vector call(const Expression& expression);
@@ -53,7 +52,7 @@ class FrameNumbers {
     const DataFrame& frame_;
     const FormulaSyntax& formula_;
     std::vector<Learnt>& learnt_;
-    bool learns_;
+    bool is_fit_;
     std::unordered_map<std::string, const FrameColumn*> columns_;
 };
 
