@@ -534,19 +534,28 @@ Matrix FieldIntegral::covariance(const Functionals& functionals, const Function&
     const Matrix dense_x = by_x;
     const Matrix values = function ? values_at(function, psi_, options_.threads) : Matrix(0, nodes());
     Matrix means(count + values.rows(), nodes());
-    std::vector<Matrix> inside(at(nodes()));
-    detail::in_parallel(options_.threads, nodes(), [&](Index k) {
-        const std::unique_ptr<FieldConditional> conditional = model_->conditional(psi_.col(k));
-        means.col(k) << resolved.constants + by_psi.transpose() * psi_.col(k) + by_x.transpose() * conditional->mean(),
-            values.col(k);
-        inside[at(k)] = by_x.transpose() * conditional->covariance_times(dense_x);
-    });
-    const Vector mean = means * weights_;
     Matrix result = Matrix::Zero(means.rows(), means.rows());
+    // A few nodes at a time, added in their order: all of them would be as many matrices.
+    constexpr Index kAtOnce = 8;
+    std::vector<Matrix> inside(at(kAtOnce));
+    for (Index begin = 0; begin < nodes(); begin += kAtOnce) {
+        const Index some = std::min(kAtOnce, nodes() - begin);
+        detail::in_parallel(options_.threads, some, [&](Index i) {
+            const Index k = begin + i;
+            const std::unique_ptr<FieldConditional> conditional = model_->conditional(psi_.col(k));
+            means.col(k) << resolved.constants + by_psi.transpose() * psi_.col(k) +
+                                by_x.transpose() * conditional->mean(),
+                values.col(k);
+            inside[at(i)] = by_x.transpose() * conditional->covariance_times(dense_x);
+        });
+        for (Index i = 0; i < some; ++i) {
+            result.topLeftCorner(count, count) += weights_[begin + i] * inside[at(i)];
+        }
+    }
+    const Vector mean = means * weights_;
     for (Index k = 0; k < nodes(); ++k) {
         const Vector difference = means.col(k) - mean;
         result += weights_[k] * difference * difference.transpose();
-        result.topLeftCorner(count, count) += weights_[k] * inside[at(k)];
     }
     return 0.5 * (result + result.transpose());
 }

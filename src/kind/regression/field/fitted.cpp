@@ -225,12 +225,4 @@ Document FittedField::picture() const {
     return {};
 }
 
-std::optional<double> FittedField::work_of_integration() const {
-    return std::nullopt;
-}
-
-IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) const {
-    return FittedModel::integrate(options);
-}
-
 }  // namespace lrvb::detail

@@ -131,7 +131,7 @@ std::vector<std::string> FieldVariables::share_names() const {
     }
     for (const std::string& group : groups) names.push_back(name_of("ICC", {group}));
     if (!shape_.slopes.empty()) names.emplace_back(shape_.factors.empty() ? "R2" : "R2_marginal");
-    if (!shape_.factors.empty()) names.emplace_back("R2_conditional");
+    if (!shape_.factors.empty() && !shape_.slopes.empty()) names.emplace_back("R2_conditional");
     return names;
 }
 
@@ -161,7 +161,7 @@ Vector FieldVariables::shares(const Vector& slopes_and_psi) const {
     for (const double variance : variances) result.push_back(variance / (of_groups + rest));
     const double all = explained + of_groups + rest;
     if (slopes > 0) result.push_back(explained / all);
-    if (!shape_.factors.empty()) result.push_back((explained + of_groups) / all);
+    if (!shape_.factors.empty() && slopes > 0) result.push_back((explained + of_groups) / all);
     return Eigen::Map<const Vector>(result.data(), static_cast<Index>(result.size()));
 }
 
@@ -230,14 +230,19 @@ std::vector<VariableMeaning> FieldVariables::meanings() const {
     for (Index s = first_slope(); s < first_effect(); ++s) slopes_and_psi.push_back(s);
     const std::vector<std::string> names = share_names();
     const auto self = std::make_shared<FieldVariables>(*this);
+    const std::vector<Index> psi_alone(slopes_and_psi.end() - psi_count_, slopes_and_psi.end());
     for (std::size_t i = 0; i < names.size(); ++i) {
         const std::size_t bracket = names[i].find('[');
         std::vector<std::string> indices;
         if (bracket != std::string::npos) indices = {names[i].substr(bracket + 1, names[i].size() - bracket - 2)};
-        VariableMeaning& meaning = add(names[i].substr(0, bracket), std::move(indices), Role::other,
-                                       FromDraw::of(slopes_and_psi, [self, i](const Vector& values) {
-                                           return self->shares(values)[static_cast<Index>(i)];
-                                       }));
+        const bool of_psi = bracket != std::string::npos;  // ICC
+        VariableMeaning& meaning =
+            add(names[i].substr(0, bracket), std::move(indices), Role::other,
+                FromDraw::of(of_psi ? psi_alone : slopes_and_psi, [self, i, of_psi](const Vector& values) {
+                    Vector all = Vector::Zero(self->first_effect() - self->first_slope());
+                    all.tail(values.size()) = values;
+                    return self->shares(of_psi ? all : values)[static_cast<Index>(i)];
+                }));
         meaning.is_shown = true;
         meaning.panel = "shares of the variance";
     }
@@ -268,6 +273,13 @@ std::vector<VariableMeaning> FieldVariables::meanings() const {
         }
     }
     return result;
+}
+
+bool FieldVariables::is_of_psi(const FromDraw& rule) const {
+    const bool is_statistic = !rule.function && rule.transform == Transform::identity;
+    return !is_statistic && std::all_of(rule.combination.begin(), rule.combination.end(), [&](const auto& part) {
+        return part.first >= first_psi() && part.first < first_effect();
+    });
 }
 
 Functionals FieldVariables::functionals(const FieldModel& model) const {

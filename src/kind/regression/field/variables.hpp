@@ -47,6 +47,8 @@ class FieldVariables {
     Index first_effect() const { return first_psi() + psi_count_; }
 
     std::vector<VariableMeaning> meanings() const;
+    /// Whether a variable is a function of ψ alone, and not one of its statistics.
+    bool is_of_psi(const FromDraw& rule) const;
     /// The statistics of a model of this shape.
     Functionals functionals(const FieldModel& model) const;
     /// The one-point posterior.

@@ -1,0 +1,262 @@
+#include "kind/regression/field/fitted.hpp"
+
+#include <lrvb/posterior/quantiles.hpp>
+#include <lrvb/sample/field_integral.hpp>
+#include <lrvb/sample/importance.hpp>
+#include <lrvb/sample/pareto.hpp>
+
+#include <Eigen/Cholesky>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+// The posterior of a regression by formula, integrated over its variance parameters: what every variable is comes from
+// the nodes, but for R², functions of coefficients and ψ together, which are averages over draws.
+namespace lrvb::detail {
+
+namespace {
+
+constexpr Index kMostDraws = 4000;
+constexpr Index kFewestDraws = 400;
+
+/// Which of the three ways a variable goes.
+enum class Way { statistic, of_psi, drawn };
+
+Way way_of(const FromDraw& rule, const FieldVariables& variables) {
+    if (!rule.function && rule.transform == Transform::identity) return Way::statistic;
+    return variables.is_of_psi(rule) ? Way::of_psi : Way::drawn;
+}
+
+/// Values of variables that are functions of ψ, at some ψ in the inner units, and on their unbounded scales.
+class OfPsi {
+  public:
+    OfPsi(const std::vector<PosteriorVariable>& all, const std::vector<Index>& chosen, const FieldVariables& variables,
+          Vector shift)
+        : variables_(variables), shift_(std::move(shift)) {
+        for (const Index at : chosen) {
+            rules_.push_back(all[static_cast<std::size_t>(at)].meaning.from_draw);
+            transforms_.push_back(all[static_cast<std::size_t>(at)].unbounded.transform);
+        }
+    }
+
+    /// First all values, then all of them on their unbounded scales.
+    Vector operator()(const Vector& psi) const {
+        const auto count = static_cast<Index>(rules_.size());
+        Vector result(2 * count);
+        for (Index i = 0; i < count; ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            result[i] = value(rules_[at], psi);
+            result[count + i] = unbounded_values(transforms_[at], Vector{{result[i]}})[0];
+        }
+        return result;
+    }
+
+  private:
+    double value(const FromDraw& rule, const Vector& psi) const {
+        Vector own(static_cast<Index>(rule.combination.size()));
+        double sum = rule.constant;
+        for (Index s = 0; s < own.size(); ++s) {
+            const auto& [at, factor] = rule.combination[static_cast<std::size_t>(s)];
+            const Index place = at - variables_.first_psi();
+            own[s] = psi[place] + shift_[place];
+            sum += factor * own[s];
+        }
+        return rule.function ? rule.function(own) : transformed(rule.transform, sum);
+    }
+
+    const FieldVariables& variables_;
+    Vector shift_;
+    std::vector<FromDraw> rules_;
+    std::vector<Transform> transforms_;
+};
+
+// What there is of draws in the covariances: a variable r of draws is bᵀv + e, with v what is known exactly.
+void add_drawn(const std::vector<Index>& drawn, const std::vector<Index>& known, const Matrix& values,
+               const Vector& log_weights, Matrix& covariance) {
+    if (drawn.empty()) return;
+    const auto r = static_cast<Index>(drawn.size());
+    const auto v = static_cast<Index>(known.size());
+    Matrix stacked(v + r, values.cols());
+    for (Index i = 0; i < v; ++i) stacked.row(i) = values.row(known[static_cast<std::size_t>(i)]);
+    for (Index i = 0; i < r; ++i) stacked.row(v + i) = values.row(drawn[static_cast<std::size_t>(i)]);
+    const Matrix moments = weighted_moments(stacked, log_weights).covariance;
+    const Matrix slopes = moments.topLeftCorner(v, v).ldlt().solve(moments.topRightCorner(v, r));
+    Matrix rest = moments.bottomRightCorner(r, r) - slopes.transpose() * moments.topRightCorner(v, r);
+    rest = 0.5 * (rest + rest.transpose()).eval();
+    Matrix of_known(v, covariance.cols());
+    for (Index i = 0; i < v; ++i) of_known.row(i) = covariance.row(known[static_cast<std::size_t>(i)]);
+    const Matrix across = slopes.transpose() * of_known;
+    for (Index i = 0; i < r; ++i) {
+        const Index at = drawn[static_cast<std::size_t>(i)];
+        covariance.row(at) = across.row(i);
+        covariance.col(at) = across.row(i).transpose();
+    }
+    Matrix among(v, r);
+    for (Index i = 0; i < v; ++i) {
+        for (Index j = 0; j < r; ++j) among(i, j) = across(j, known[static_cast<std::size_t>(i)]);
+    }
+    const Matrix own = slopes.transpose() * among + rest;
+    for (Index i = 0; i < r; ++i) {
+        for (Index j = 0; j < r; ++j) {
+            covariance(drawn[static_cast<std::size_t>(i)], drawn[static_cast<std::size_t>(j)]) =
+                0.5 * (own(i, j) + own(j, i));
+        }
+    }
+}
+
+}  // namespace
+
+std::optional<double> FittedField::work_of_integration() const {
+    FieldIntegralOptions options;
+    const double integral = FieldIntegral::work(*model_, options);
+    const double each = model_->work() + 20.0 * static_cast<double>(model_->coefficient_count());
+    const double nodes = integral / each;
+    const auto statistics = static_cast<double>(posterior().statistics.size());
+    const bool dense = posterior().covariance && posterior().covariance->matrix() != nullptr;
+    // Solves for the covariances of all, at half of the nodes, and a node for each draw.
+    const double solves = dense ? 0.5 * nodes * statistics * (20.0 * statistics + 0.2 * each) : 0.0;
+    return 2.0 * integral + solves + static_cast<double>(kFewestDraws) * each;
+}
+
+IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) const {
+    const auto step = [&](double done) {
+        if (options.progress && !options.progress(done)) {
+            throw std::runtime_error("interrupted while the posterior was integrated");
+        }
+    };
+    step(0.0);
+    const FieldVariables variables = record_->variables();
+    const std::vector<PosteriorVariable>& all = posterior().variables;
+    FieldIntegralOptions request;
+    request.seed = options.seed;
+    request.threads = options.threads;
+    request.start = optimum().state.mean.head(variables.psi_count());
+    const FieldIntegral integral(*model_, request);
+    step(0.3);
+
+    std::vector<Index> statistic_of(all.size(), -1);
+    std::vector<Index> of_psi;
+    std::vector<Index> drawn;
+    for (std::size_t v = 0; v < all.size(); ++v) {
+        const FromDraw& rule = all[v].meaning.from_draw;
+        const Way way = way_of(rule, variables);
+        if (way == Way::statistic) statistic_of[v] = rule.combination.front().first;
+        if (way == Way::of_psi) of_psi.push_back(static_cast<Index>(v));
+        if (way == Way::drawn) drawn.push_back(static_cast<Index>(v));
+    }
+    const Functionals functionals = variables.functionals(*model_);
+    const Functionals::Resolved resolved = functionals.resolve(model_->layout());
+    const Vector shift = resolved.constants.segment(variables.first_psi(), variables.psi_count());
+    const std::vector<double> probabilities(kQuantileProbabilities.begin(), kQuantileProbabilities.end());
+    const FieldMarginals statistics = integral.marginals(functionals, probabilities);
+    step(0.5);
+    const OfPsi function(all, of_psi, variables, shift);
+    const FieldMarginals functions = integral.functions(function, probabilities);
+    step(0.6);
+
+    IntegratedPosterior result;
+    const auto count = static_cast<Index>(all.size());
+    for (Vector* own : {&result.mean, &result.sd, &result.mean_error, &result.sd_error, &result.unbounded_mean,
+                        &result.unbounded_sd}) {
+        own->resize(count);
+    }
+    result.quantiles.resize(all.size());
+    result.nodes = integral.nodes();
+    for (std::size_t v = 0; v < all.size(); ++v) {
+        const Index s = statistic_of[v];
+        if (s < 0) continue;
+        const auto at = static_cast<Index>(v);
+        result.mean[at] = result.unbounded_mean[at] = statistics.mean[s];
+        result.sd[at] = result.unbounded_sd[at] = statistics.sd[s];
+        result.mean_error[at] = statistics.mean_error[s];
+        result.sd_error[at] = statistics.sd_error[s];
+        result.quantiles[v] = statistics.quantiles.col(s);
+    }
+    const auto psi_variables = static_cast<Index>(of_psi.size());
+    for (Index i = 0; i < psi_variables; ++i) {
+        const Index at = of_psi[static_cast<std::size_t>(i)];
+        result.mean[at] = functions.mean[i];
+        result.sd[at] = functions.sd[i];
+        result.mean_error[at] = functions.mean_error[i];
+        result.sd_error[at] = functions.sd_error[i];
+        result.unbounded_mean[at] = functions.mean[psi_variables + i];
+        result.unbounded_sd[at] = functions.sd[psi_variables + i];
+        result.quantiles[static_cast<std::size_t>(at)] = functions.quantiles.col(i);
+    }
+
+    // As many draws as take no longer than the nodes, or so.
+    const double affordable = 4.0 * static_cast<double>(integral.nodes());
+    const Index draws = std::clamp(
+        std::max(static_cast<Index>(affordable), model_->coefficient_count() < 500 ? kMostDraws : kFewestDraws),
+        kFewestDraws, std::max(kFewestDraws, std::min(kMostDraws, options.draws)));
+    const FieldDraws field = integral.draw(draws, options.seed);
+    result.draws = field.statistics;
+    result.log_weights = field.log_weights;
+    result.log_density = model_->log_joint(result.draws, options.threads);
+    Matrix at_draws = resolved.weights.transpose() * result.draws;
+    at_draws.colwise() += resolved.constants;
+    const Matrix values = posterior().values_at(at_draws);
+    const Vector weights = weights_of(result.log_weights);
+    const double ess = std::pow(weights.sum(), 2) / weights.squaredNorm();
+    for (const Index at : drawn) {
+        const Vector own = values.row(at);
+        const Transform transform = all[static_cast<std::size_t>(at)].unbounded.transform;
+        const NormalApproximation moments = weighted_moments(own.transpose(), result.log_weights);
+        const Vector scale = unbounded_values(transform, own);
+        const NormalApproximation unbounded = weighted_moments(scale.transpose(), result.log_weights);
+        result.mean[at] = moments.mean[0];
+        result.sd[at] = std::sqrt(moments.covariance(0, 0));
+        result.mean_error[at] = 1.0 / std::sqrt(ess);
+        result.sd_error[at] = 1.0 / std::sqrt(2.0 * ess);
+        result.unbounded_mean[at] = unbounded.mean[0];
+        result.unbounded_sd[at] = std::sqrt(unbounded.covariance(0, 0));
+        result.quantiles[static_cast<std::size_t>(at)] = draw_quantiles(transform, own, result.log_weights);
+    }
+    step(0.8);
+
+    if (count <= kDenseStatistics) {
+        const auto values_of_psi = [&](const Vector& psi) { return Vector(function(psi).head(psi_variables)); };
+        const Matrix joint = integral.covariance(functionals, values_of_psi);
+        result.covariance = Matrix::Zero(count, count);
+        std::vector<Index> place(all.size(), -1);  // in the joint covariance
+        for (std::size_t v = 0; v < all.size(); ++v) place[v] = statistic_of[v];
+        for (Index i = 0; i < psi_variables; ++i) {
+            place[static_cast<std::size_t>(of_psi[static_cast<std::size_t>(i)])] = statistics.mean.size() + i;
+        }
+        std::vector<Index> known;  // slopes and ψ, which R² is a function of
+        for (std::size_t v = 0; v < all.size(); ++v) {
+            if (statistic_of[v] >= variables.first_slope() && statistic_of[v] < variables.first_effect()) {
+                known.push_back(static_cast<Index>(v));
+            }
+            for (std::size_t other = 0; other < all.size() && place[v] >= 0; ++other) {
+                if (place[other] < 0) continue;
+                result.covariance(static_cast<Index>(v), static_cast<Index>(other)) = joint(place[v], place[other]);
+            }
+        }
+        add_drawn(drawn, known, values, result.log_weights, result.covariance);
+        // The sds of quantities are those of the joint covariance, to the last digit.
+        for (Index v = 0; v < count; ++v) {
+            if (statistic_of[static_cast<std::size_t>(v)] < 0 && place[static_cast<std::size_t>(v)] < 0) {
+                result.covariance(v, v) = std::max(result.covariance(v, v), result.sd[v] * result.sd[v]);
+            }
+            result.sd[v] = std::sqrt(std::max(0.0, result.covariance(v, v)));
+        }
+    }
+    step(0.95);
+
+    result.reliable = integral.reliable();
+    const std::string how =
+        integral.is_lattice()
+            ? fmt::format("a lattice of {} nodes over {} variance parameters", integral.nodes(), variables.psi_count())
+            : fmt::format("{} draws of {} variance parameters, k-hat {:.2f}", integral.nodes(), variables.psi_count(),
+                          integral.k_hat());
+    const double mean_error = result.mean_error.maxCoeff();
+    const double sd_error = result.sd_error.maxCoeff();
+    result.trust = fmt::format(
+        "{}, good to {:.1g} sds in means and {:.1g}% in sds: the exact numbers {}", how, mean_error, 100.0 * sd_error,
+        result.reliable ? "can be relied on" : "are doubtful; 'lrvb check --method nuts' may tell");
+    return result;
+}
+
+}  // namespace lrvb::detail
