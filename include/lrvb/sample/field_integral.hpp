@@ -29,8 +29,8 @@ namespace lrvb {
 struct FieldIntegralOptions {
     /// Between nodes, in sds along each axis; 0: 0.5 in one dimension, 0.75 in two, 1 in three and four, 1.25 in five.
     double step = 0.0;
-    /// Nodes reach out until e has dropped by so many nats.
-    double drop = 9.5;
+    /// Nodes reach out until e has dropped by so many nats; 0: 13 in one and two dimensions, 11 in three, 9.5 beyond.
+    double drop = 0.0;
     /// Dimensions of ψ up to which there is a lattice.
     Index lattice_dimensions = 5;
     /// A lattice with more nodes than these is given up for draws.

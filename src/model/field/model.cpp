@@ -20,6 +20,9 @@ using detail::PsiPoint;
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
+// Of values for which it is worth to wake threads.
+constexpr Index kManyNumbers = 20000;
+
 std::size_t at(Index i) {
     return static_cast<std::size_t>(i);
 }
@@ -289,6 +292,7 @@ Expansion FieldModel::sweep(State& state) const {
 Vector FieldModel::log_joint(const Matrix& statistics, int threads) const {
     const FieldCore& core = *core_;
     detail::require_size("log_joint", "a column of statistics", statistics.rows(), layout().size());
+    if (statistics.size() < kManyNumbers) threads = 1;
     Vector result(statistics.cols());
     detail::in_parallel(threads, statistics.cols(), [&](Index c) {
         const Vector psi = statistics.col(c).head(core.variance_count());
@@ -302,6 +306,7 @@ Vector FieldModel::log_joint(const Matrix& statistics, int threads) const {
 JointGradients FieldModel::log_joint_gradients(const Matrix& statistics, int threads) const {
     const FieldCore& core = *core_;
     detail::require_size("log_joint_gradients", "a column of statistics", statistics.rows(), layout().size());
+    if (statistics.size() < kManyNumbers) threads = 1;
     JointGradients result{Vector(statistics.cols()), Matrix(statistics.rows(), statistics.cols())};
     detail::in_parallel(threads, statistics.cols(), [&](Index c) {
         const Vector psi = statistics.col(c).head(core.variance_count());
