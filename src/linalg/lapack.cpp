@@ -11,6 +11,7 @@ void dpotrs_(const char* triangle, const int* size, const int* columns, const do
              const int* b_stride, int* info, std::size_t);
 void dtrtri_(const char* triangle, const char* diagonal, const int* size, double* a, const int* stride, int* info,
              std::size_t, std::size_t);
+void dpotri_(const char* triangle, const int* size, double* a, const int* stride, int* info, std::size_t);
 void dstev_(const char* job, const int* size, double* diagonal, double* below, double* vectors, const int* stride,
             double* work, int* info, std::size_t);
 int openblas_get_num_threads();
@@ -76,6 +77,15 @@ void invert_lower_in_place(Matrix& lower) {
     const int size = static_cast<int>(lower.rows());
     int info = 0;
     dtrtri_("L", "N", &size, lower.data(), &size, &info, 1, 1);
+}
+
+void invert_from_cholesky_in_place(Matrix& factor) {
+    if (factor.rows() == 0) return;
+    const OneThread pinned;
+    const int size = static_cast<int>(factor.rows());
+    int info = 0;
+    dpotri_("L", &size, factor.data(), &size, &info, 1);
+    factor.triangularView<Eigen::StrictlyUpper>() = factor.transpose();
 }
 
 Matrix tridiagonal_eigenvectors(Vector& diagonal, Vector below) {

@@ -19,6 +19,9 @@ void cholesky_solve_in_place(const Matrix& factor, Eigen::Ref<Matrix> b);
 /// L⁻¹ in L's place; what is above the diagonal is left as it was.
 void invert_lower_in_place(Matrix& lower);
 
+/// A⁻¹ from L, in its place, both triangles.
+void invert_from_cholesky_in_place(Matrix& factor);
+
 /// The eigenvectors of a symmetric tridiagonal matrix, a column each; their eigenvalues, ascending, in `diagonal`.
 Matrix tridiagonal_eigenvectors(Vector& diagonal, Vector below);
 

@@ -1,8 +1,9 @@
 #pragma once
 
-#include "linalg/cholesky.hpp"
+#include "linalg/sparse_cholesky.hpp"
 #include "model/field/structure.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -13,8 +14,8 @@
 ///     P = [ D  B ; Bᵀ  R ],     W_i = D_i⁻¹B_i,     R − Σ_i B_iᵀ D_i⁻¹ B_i = Schur complement,
 ///
 /// so that leading levels cost O(|N_i|²) each, and only the Schur complement fills in: its positions are the other
-/// factors and, last, the fixed effects. It is dense where its pattern is nearly so, and otherwise sparse. Without
-/// factors it is all there is.
+/// factors and, last, the fixed effects. It is factored densely where its pattern is nearly full, or would fill up, and
+/// sparsely otherwise. Without factors it is all there is.
 namespace lrvb::detail {
 
 /// Patterns and positions, shared by all factorisations of a field.
@@ -32,44 +33,49 @@ class PrecisionPlan {
     friend class PrecisionFactor;
     friend class PrecisionInverse;
 
-    /// In the rest, of a fixed effect or a coefficient of another factor.
-    Index rest_of_fixed(Index j) const { return rest_ - shape().fixed + j; }
-    Index rest_of(std::size_t f, Index level) const;
+    Index leading_levels() const;
+    Index leading_effects() const;
+    /// Positions N_i of a leading level: other factors' first, then the fixed effects.
+    Index neighbour_count(Index level) const;
+    void neighbours(Index level, std::vector<int>& positions) const;
+    /// Where W_i begins.
+    std::size_t place(Index level) const;
     void find_neighbours();
     void find_rest_pattern();
+    /// visit(row, column, value) for the lower triangle of R, some positions more than once.
+    template <class Visit>
+    void visit_rest(const Visit& visit) const;
 
     std::shared_ptr<const FieldStructure> structure_;
-    std::ptrdiff_t leading_ = -1;          // factor, or −1
-    Index rest_ = 0;                       // coefficients that are not leading
-    std::vector<Index> rest_offset_;       // of each factor
-    std::vector<Index> position_of_rest_;  // in the field
-    std::vector<std::int64_t> starts_;     // of the neighbours of each leading level: other factors' positions
-    std::vector<int> neighbours_;          //   in the rest, ascending; the fixed effects come after them
-    struct Source {                        // of those neighbours: where their blocks are
+    std::ptrdiff_t leading_ = -1;     // factor, or −1
+    Index rest_ = 0;                  // coefficients that are not leading
+    std::vector<Index> rest_offset_;  // of each factor but the leading one; the fixed effects are last
+    struct Source {                   // a neighbour of a leading level: where its block is
         int pair;
         int meeting;
-        bool transposed;
+        int first;  // position in the rest
         int effects;
+        bool transposed;  // the leading factor is the column of the block
     };
-    std::vector<std::int64_t> source_starts_;
+    std::vector<std::int64_t> source_starts_;  // of each leading level
     std::vector<Source> sources_;
+    std::vector<std::int64_t> starts_;                 // of each leading level, neighbours of other factors before it
+    std::vector<std::vector<int>> column_of_meeting_;  // of each pair with the leading factor, in N_i
     bool dense_ = true;
-    SparseMatrix rest_pattern_;  // lower, of a sparse one
-    CholeskyPlan rest_plan_;
-    std::vector<std::int64_t> clique_starts_;  // of each leading level, slots of its pairs in the pattern
-    std::vector<int> clique_slots_;
+    std::shared_ptr<const SparsePlan> rest_plan_;
+    Index rest_entries_ = 0;
+    std::vector<int> rest_slots_;  // of visit_rest's entries, and then of the pairs of each N_i, in a sparse pattern
     double work_ = 0.0;
 };
 
-/// The entries of S = P⁻¹ where P has entries: what traces, variances of coefficients and of rows' predictors need.
 class PrecisionInverse;
 
 class PrecisionFactor {
   public:
     explicit PrecisionFactor(std::shared_ptr<const PrecisionPlan> plan) : plan_(std::move(plan)) {}
 
-    /// False where a pivot was not safely positive; then nothing else may be asked. `precisions` are the q × q
-    /// prior precisions of each factor's effects.
+    /// False where a pivot was not safely positive; then nothing else may be asked. `precisions` are the q × q prior
+    /// precisions of each factor's effects.
     bool factorise(const FieldBlocks& blocks, double scale, const Vector& fixed_precision,
                    const std::vector<Matrix>& precisions);
 
@@ -77,24 +83,26 @@ class PrecisionFactor {
     Matrix solve(const Matrix& right) const;
     /// Of Z standard normal, draws with covariance P⁻¹.
     Matrix root_solve(const Matrix& z) const;
-    /// Must be outlived by the factor.
-    PrecisionInverse inverse() const;
 
     const PrecisionPlan& plan() const { return *plan_; }
 
   private:
     friend class PrecisionInverse;
 
-    Vector rest_solve(const Vector& right) const;
+    bool factorise_rest(std::vector<double>&& sparse_values, const Vector& diagonal);
+    Vector gathered_rest(const Vector& x) const;
+    void scatter(const Vector& rest, Eigen::Ref<Vector> x) const;
 
     std::shared_ptr<const PrecisionPlan> plan_;
-    std::vector<double> lower_;  // L_i of D_i = L_iL_iᵀ, q × q each
-    std::vector<double> whole_;  // W_i, q × (|N_i| + p) each, row by row: other factors' positions, then fixed effects
-    Matrix dense_;               // Cholesky factor of the Schur complement, or
-    std::unique_ptr<Cholesky> sparse_;
+    std::vector<double> lower_;   // L_i of D_i = L_iL_iᵀ, q × q each
+    std::vector<double> beside_;  // W_i, q × |N_i| each, row by row
+    Matrix dense_;                // Cholesky factor of the Schur complement, or
+    std::unique_ptr<SparseCholesky> sparse_;
     double log_determinant_ = 0.0;
 };
 
+/// The entries of S = P⁻¹ where P has entries: what traces, variances of coefficients and of rows' predictors need.
+/// About as dear as the factorisation, which must outlive it.
 class PrecisionInverse {
   public:
     explicit PrecisionInverse(const PrecisionFactor& factor);
@@ -103,15 +111,14 @@ class PrecisionInverse {
     Matrix fixed() const;
     /// q × q of a level.
     Matrix block(std::size_t f, Index level) const;
-    /// Σ over levels of these.
+    /// The sum of these over the levels.
     Matrix block_sum(std::size_t f) const;
     Vector diagonal() const;
-    /// aᵀSa of row n.
+    /// aᵀSa of row n of the design.
     double row_variance(Index n) const;
 
   private:
-    double rest(Index i, Index j) const;
-    void leading_block(Index level, Matrix& own) const;
+    double rest(Index i, Index j) const { return sparse_ ? (*sparse_)(i, j) : dense_(i, j); }
 
     const PrecisionPlan* plan_;
     Matrix dense_;  // of the rest, both triangles, or

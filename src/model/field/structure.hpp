@@ -120,8 +120,6 @@ class FieldStructure {
 
     std::shared_ptr<const FieldDesign> design_;
     std::vector<Pair> pairs_;
-    /// Of each factor, the pairs in which it is g, by level of g: (level of f, meeting).
-    std::vector<std::vector<std::vector<std::pair<int, int>>>> below_;
 };
 
 }  // namespace lrvb::detail
