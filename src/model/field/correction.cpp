@@ -56,8 +56,11 @@ FieldInnerProblem::Correction FieldInnerProblem::correction(const FieldGiven& gi
     for (std::size_t f = 0; f < response.groupings(); ++f) {
         const Index q = response.effects(f);
         const RowGroups& groups = response.groups(f);
-        std::vector<Matrix> roots;  // L of Q_gg = LLᵀ
-        for (Index g = 0; g < groups.count(); ++g) roots.push_back(response.precision(f, g).llt().matrixL());
+        std::vector<Matrix> whitening;  // L⁻¹ of Q_gg = LLᵀ
+        for (Index g = 0; g < groups.count(); ++g) {
+            const Eigen::LLT<Matrix> factor(response.precision(f, g));
+            whitening.emplace_back(factor.matrixL().solve(Matrix::Identity(q, q)));
+        }
         if (q > 2) {
             for (Index g = 0; g < groups.count(); ++g) {
                 const Index first = groups.starts[detail::at(g)];
@@ -72,7 +75,7 @@ FieldInnerProblem::Correction FieldInnerProblem::correction(const FieldGiven& gi
                     third[i] = at.terms.third[n];
                     fourth[i] = at.terms.fourth[n];
                 }
-                roots[detail::at(g)].triangularView<Eigen::Lower>().solveInPlace(white);
+                white = (whitening[detail::at(g)] * white).eval();
                 for (Index i = 0; i < count; ++i) {
                     const Eigen::ArrayXd k = (white.transpose() * white.col(i)).array();
                     const Eigen::ArrayXd cubes = k * k * k;
@@ -92,24 +95,22 @@ FieldInnerProblem::Correction FieldInnerProblem::correction(const FieldGiven& gi
         Vector variances = at.variances;
         std::vector<Matrix> shifts(detail::at(groups.count()));  // t at the nodes
         for (Index g = 0; g < groups.count(); ++g) {
-            const auto root = roots[detail::at(g)].triangularView<Eigen::Lower>();
-            shifts[detail::at(g)] = root.transpose().solve(rule.nodes);
+            const Matrix& inverse = whitening[detail::at(g)];
+            shifts[detail::at(g)] = inverse.transpose() * rule.nodes;
             Vector linear = Vector::Zero(q);
             for (Index i = groups.starts[detail::at(g)]; i < groups.starts[detail::at(g) + 1]; ++i) {
                 const Index n = groups.rows[detail::at(i)];
                 const Eigen::Map<const Vector> z(response.values(f, n), q);
-                const Vector white = root.solve(z);
-                variances[n] = std::max(0.0, variances[n] - white.squaredNorm());
+                variances[n] = std::max(0.0, variances[n] - (inverse * z).squaredNorm());
                 linear -= at.terms.first[n] * z;
             }
             const bool by_fixed = shape().factors.empty();
             const Matrix prior = by_fixed ? Matrix(given.fixed_precision.asDiagonal()) : given.precisions[f];
             for (Index k = 0; k < nodes; ++k) {
-                const auto t = shifts[detail::at(g)].col(k);
+                const Vector t = shifts[detail::at(g)].col(k);
                 log_terms(k, g) = rule.log_weights[k] + 0.5 * rule.nodes.col(k).squaredNorm() -
                                   0.5 * t.dot(prior * t) + linear.dot(t);
             }
-            const Matrix inverse = root.solve(Matrix::Identity(q, q));
             result.log_evidence -= 0.5 * static_cast<double>(q) - 0.5 * (inverse * prior * inverse.transpose()).trace();
         }
         Vector predictors(rows);
