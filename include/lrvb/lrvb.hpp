@@ -32,6 +32,7 @@
 #include <lrvb/kind/regression/predictive.hpp>
 #include <lrvb/linalg/factor_too_large.hpp>
 #include <lrvb/model/builder.hpp>
+#include <lrvb/model/field.hpp>
 #include <lrvb/model/functionals.hpp>
 #include <lrvb/model/multilinear_model.hpp>
 #include <lrvb/model/row_model.hpp>

@@ -1,0 +1,467 @@
+#include "model/field/core.hpp"
+
+#include "base/messages.hpp"
+#include "base/validate.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <stdexcept>
+
+namespace lrvb::detail {
+
+namespace {
+
+const double kLogTwoPi = std::log(2.0 * std::numbers::pi);
+constexpr double kNone = -std::numeric_limits<double>::infinity();
+
+std::size_t at(Index i) {
+    return static_cast<std::size_t>(i);
+}
+
+Vector units_of_effects(const FieldUnits& units, std::size_t f) {
+    Vector result(units.effect_scale[f].size());
+    for (Index e = 0; e < result.size(); ++e) result[e] = units.effect_unit(f, e);
+    return result;
+}
+
+// Partial correlations of a covariance matrix, and its sds, as the ψ of a part; not too near the ends.
+Vector psi_of(const EffectParameters& part, const Matrix& covariance) {
+    const Index q = part.effects();
+    const Vector sds = covariance.diagonal().cwiseMax(1e-6).cwiseSqrt();
+    Vector psi = part.from_sds(sds);
+    Matrix c = Matrix::Zero(q, q);
+    for (Index i = 0; i < q; ++i) {
+        double left = 1.0;
+        for (Index l = 0; l < i; ++l) {
+            const double correlation = covariance(i, l) / (sds[i] * sds[l]);
+            const double along = (correlation - c.row(i).head(l).dot(c.row(l).head(l))) / c(l, l);
+            const double w = std::clamp(along / left, -0.8, 0.8);
+            c(i, l) = w * left;
+            left *= std::sqrt(1.0 - w * w);
+            psi[part.correlation(i, l)] = std::atanh(w);
+        }
+        c(i, i) = left;
+    }
+    return psi;
+}
+
+}  // namespace
+
+FieldCore::FieldCore(std::shared_ptr<const FieldData> data, const std::optional<FieldPrior>& given) {
+    require_field(*data);
+    if (given && given->centre) {
+        require_size("FieldPrior", "centre", given->centre->size(), data->columns.cols());
+        require_finite("FieldPrior", "centre", *given->centre);
+    }
+    FieldUnits units(*data, given ? given->centre : std::nullopt);
+    design = std::make_shared<const FieldDesign>(std::move(data), std::move(units));
+    structure = std::make_shared<const FieldStructure>(design);
+    plan = std::make_shared<const PrecisionPlan>(structure);
+    set_prior(given);
+    make_layout();
+    const FieldData& own = design->data();
+    rows = own.total_weight();
+    blocks = structure->fold(own.weights.size() > 0 ? own.weights : Vector(Vector::Ones(own.y.size())));
+    origin = Vector::Zero(shape().size);
+    fold_residuals();
+    // Residuals are counted from the coefficients at a first guess of ψ: where they are small, nothing cancels.
+    const PsiPoint point = psi_point(guess());
+    if (const std::unique_ptr<PrecisionFactor> factored = factor(point)) {
+        origin = solve_mean(point, *factored);
+        fold_residuals();
+    }
+    hessian_pattern = structure->lower_pattern();
+    identity = next_model_identity();
+}
+
+void FieldCore::fold_residuals() {
+    const FieldData& own = design->data();
+    Vector residuals = design->predictor(origin, 0, design->rows());
+    squared = 0.0;
+    for (Index n = 0; n < residuals.size(); ++n) {
+        const double residual = design->response(n) - residuals[n];
+        residuals[n] = own.weight(n) * residual;
+        squared += residuals[n] * residual;
+    }
+    forces = design->transposed(residuals);
+}
+
+void FieldCore::set_prior(const std::optional<FieldPrior>& given) {
+    const FieldData& data = design->data();
+    const FieldUnits& units = design->units();
+    prior = given ? *given : FieldPrior::automatic(data);
+    prior.centre = units.centre;
+    const Index columns = data.columns.cols();
+    require_size("FieldPrior", "mean", prior.mean.size(), columns);
+    require_size("FieldPrior", "sd", prior.sd.size(), columns);
+    require_size("FieldPrior", "factors", static_cast<Index>(prior.factors.size()),
+                 static_cast<Index>(data.factors.size()));
+    fixed_mean.resize(shape().fixed);
+    fixed_precision.resize(shape().fixed);
+    fixed_unit.resize(shape().fixed);
+    const auto set = [&](Index place, const std::string& name, double mean, double sd, double centre, double unit) {
+        require_finite("FieldPrior", "mean of " + name, mean);
+        require_positive("FieldPrior", "sd of " + name, sd);
+        fixed_unit[place] = unit;
+        fixed_mean[place] = (mean - centre) / unit;
+        fixed_precision[place] = unit / sd * (unit / sd);
+        hyperparameter_names.push_back(name + ": mean");
+        hyperparameter_names.push_back(name + ": sd");
+        hyperparameters.push_back({Hyperparameter::Kind::fixed_mean, place});
+        hyperparameters.push_back({Hyperparameter::Kind::fixed_sd, place});
+    };
+    if (data.intercept) {
+        set(0, "intercept", prior.intercept_mean, prior.intercept_sd, units.response_centre, units.response_scale);
+    }
+    for (Index j = 0; j < columns; ++j) {
+        set(j + (data.intercept ? 1 : 0), fmt::format("beta[{}]", data.names[at(j)]), prior.mean[j], prior.sd[j], 0.0,
+            units.slope_unit(j));
+    }
+    for (std::size_t f = 0; f < data.factors.size(); ++f) {
+        parts.emplace_back(prior.factors[f], units_of_effects(units, f), data.factors[f].name);
+    }
+    parts.emplace_back(FieldPrior::Factor{{prior.sigma}, false}, Vector::Constant(1, units.response_scale), "sigma");
+
+    const auto add_scale = [&](Index part, Index effect, const std::string& name, const ScalePrior& own, bool shared) {
+        const auto add = [&](const std::string& number, bool second, const std::string& of) {
+            hyperparameter_names.push_back(of + ": " + number);
+            hyperparameters.push_back({Hyperparameter::Kind::scale, part, effect, second});
+        };
+        switch (own.kind) {
+            case ScalePrior::Kind::half_t:
+                if (!shared) add("df", false, name);
+                add("scale", true, name);
+                return;
+            case ScalePrior::Kind::half_normal:
+                add("scale", false, name);
+                return;
+            case ScalePrior::Kind::exponential:
+                add("rate", false, name);
+                return;
+            case ScalePrior::Kind::gamma_precision:
+                add("shape", false, name);
+                add("rate", true, name);
+                return;
+            case ScalePrior::Kind::uniform:
+                return;
+        }
+    };
+    for (std::size_t f = 0; f < data.factors.size(); ++f) {
+        const FieldFactor& factor = data.factors[f];
+        const Index part = static_cast<Index>(f);
+        const bool shared = parts[f].is_huang_wand();
+        if (shared) {
+            hyperparameter_names.push_back(fmt::format("sd[{}]: df", factor.name));
+            hyperparameters.push_back({Hyperparameter::Kind::scale, part, 0, false});
+        }
+        for (std::size_t e = 0; e < factor.effects.size(); ++e) {
+            add_scale(part, static_cast<Index>(e), fmt::format("sd[{},{}]", factor.name, factor.effects[e]),
+                      prior.factors[f].sd[e], shared);
+        }
+    }
+    add_scale(static_cast<Index>(data.factors.size()), 0, "sigma", prior.sigma, false);
+}
+
+void FieldCore::make_layout() {
+    const FieldData& data = design->data();
+    for (std::size_t f = 0; f < data.factors.size(); ++f) {
+        const FieldFactor& factor = data.factors[f];
+        const Index q = static_cast<Index>(factor.effects.size());
+        part_offset_.push_back(layout.size());
+        for (Index e = 0; e < q; ++e) {
+            const std::string& effect = factor.effects[at(e)];
+            const bool bounded = prior.factors[f].sd[at(e)].kind == ScalePrior::Kind::uniform;
+            layout.add(fmt::format("{}[{},{}]", bounded ? "logit_sd" : "log_sd", factor.name, effect), family::Point{});
+            variances.push_back(
+                {fmt::format("sd[{},{}]", factor.name, effect), FieldVariance::Kind::sd, static_cast<Index>(f), e, e});
+        }
+        for (Index i = 1; i < q; ++i) {
+            for (Index l = 0; l < i; ++l) {
+                const std::string between =
+                    fmt::format("[{},{},{}]", factor.name, factor.effects[at(l)], factor.effects[at(i)]);
+                layout.add((q == 2 ? "atanh_cor" : "atanh_partial_cor") + between, family::Point{});
+                variances.push_back({"cor" + between, FieldVariance::Kind::correlation, static_cast<Index>(f), i, l});
+            }
+        }
+    }
+    part_offset_.push_back(layout.size());
+    layout.add(prior.sigma.kind == ScalePrior::Kind::uniform ? "logit_sigma" : "log_sigma", family::Point{});
+    variances.push_back({"sigma", FieldVariance::Kind::sigma, -1, -1, -1});
+    variance_count_ = layout.size();
+    if (data.intercept) layout.add("intercept", family::Point{});
+    for (const std::string& name : data.names) layout.add(fmt::format("beta[{}]", name), family::Point{});
+    for (const FieldFactor& factor : data.factors) {
+        for (const std::string& level : factor.levels) {
+            for (const std::string& effect : factor.effects) {
+                layout.add("u[" + factor.name + "," + level + "," + effect + "]", family::Point{});
+            }
+        }
+    }
+}
+
+PsiPoint FieldCore::psi_point(const VectorView& psi) const {
+    PsiPoint result;
+    result.prior_gradient = Vector::Zero(variance_count_);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const Index size = parts[i].size();
+        const VectorView own = psi.segment(part_offset_[i], size);
+        result.parts.push_back(parts[i].covariance(own));
+        result.log_prior += parts[i].log_prior(own, result.prior_gradient.segment(part_offset_[i], size));
+        if (i < shape().factors.size()) result.precisions.push_back(result.parts.back().precision);
+    }
+    return result;
+}
+
+std::unique_ptr<PrecisionFactor> FieldCore::factor(const PsiPoint& point) const {
+    for (const EffectCovariance& part : point.parts) {
+        if (!part.precision.allFinite() || !(part.precision.diagonal().minCoeff() > 0.0)) return nullptr;
+    }
+    auto result = std::make_unique<PrecisionFactor>(plan);
+    if (!result->factorise(blocks, point.parts.back().precision(0, 0), fixed_precision, point.precisions))
+        return nullptr;
+    return result;
+}
+
+// τ tr CS is what P has besides the prior: tr PS is the number of coefficients.
+FieldCore::Spread FieldCore::spread(const PsiPoint& point, const PrecisionInverse& inverse) const {
+    Spread result;
+    double prior_share = 0.0;
+    const Matrix fixed = inverse.fixed();
+    for (Index j = 0; j < shape().fixed; ++j) prior_share += fixed_precision[j] * fixed(j, j);
+    for (std::size_t f = 0; f < shape().factors.size(); ++f) {
+        result.sums.push_back(inverse.block_sum(f));
+        prior_share += point.precisions[f].cwiseProduct(result.sums.back()).sum();
+    }
+    result.trace = (static_cast<double>(size()) - prior_share) / point.parts.back().precision(0, 0);
+    return result;
+}
+
+FieldCore::Squares FieldCore::squares(const VectorView& x, Vector& force) const {
+    const Vector moved = x - origin;
+    const Vector pull = structure->multiply(blocks, moved);
+    force = forces - pull;
+    Squares result;
+    result.residual = squared - moved.dot(forces) - moved.dot(force);
+    for (const FieldShape::Factor& factor : shape().factors) {
+        const Eigen::Map<const Matrix> u(x.data() + factor.offset, factor.effects, factor.levels);
+        result.sums.push_back(u * u.transpose());
+    }
+    return result;
+}
+
+// From the origin: P d = τ g − (prior precision)(origin − prior mean).
+Vector FieldCore::solve_mean(const PsiPoint& point, const PrecisionFactor& factored) const {
+    const double tau = point.parts.back().precision(0, 0);
+    Vector right = tau * forces;
+    const Index p = shape().fixed;
+    right.head(p) -= fixed_precision.cwiseProduct(origin.head(p) - fixed_mean);
+    for (std::size_t f = 0; f < shape().factors.size(); ++f) {
+        const FieldShape::Factor& factor = shape().factors[f];
+        const Eigen::Map<const Matrix> u(origin.data() + factor.offset, factor.effects, factor.levels);
+        Eigen::Map<Matrix>(right.data() + factor.offset, factor.effects, factor.levels) -= point.precisions[f] * u;
+    }
+    return origin + factored.solve(right);
+}
+
+double FieldCore::log_joint(const PsiPoint& point, const VectorView& x, const Squares& squares,
+                            double* magnitude) const {
+    const EffectCovariance& sigma = point.parts.back();
+    const double tau = sigma.precision(0, 0);
+    double sum = 0.0;
+    double size = 0.0;
+    const auto add = [&](double term) {
+        sum += term;
+        size += std::abs(term);
+    };
+    add(-0.5 * rows * kLogTwoPi);
+    add(-rows * std::log(design->units().response_scale));
+    add(-0.5 * rows * sigma.log_determinant);
+    add(-0.5 * tau * squares.residual);
+    for (Index j = 0; j < shape().fixed; ++j) {
+        const double difference = x[j] - fixed_mean[j];
+        add(0.5 * std::log(fixed_precision[j]) - 0.5 * kLogTwoPi - 0.5 * fixed_precision[j] * difference * difference);
+    }
+    for (std::size_t f = 0; f < shape().factors.size(); ++f) {
+        const double levels = static_cast<double>(shape().factors[f].levels);
+        add(-0.5 * static_cast<double>(shape().factors[f].size()) * kLogTwoPi);
+        add(-0.5 * levels * point.parts[f].log_determinant);
+        add(-0.5 * point.precisions[f].cwiseProduct(squares.sums[f]).sum());
+    }
+    add(point.log_prior);
+    if (magnitude != nullptr) *magnitude = size;
+    return sum;
+}
+
+double FieldCore::bound(const PsiPoint&, const PrecisionFactor& factored, double joint) const {
+    return joint - 0.5 * factored.log_determinant() + 0.5 * static_cast<double>(size()) * kLogTwoPi;
+}
+
+Vector FieldCore::coefficient_gradient(const PsiPoint& point, const VectorView& x, const Vector& force) const {
+    Vector gradient = point.parts.back().precision(0, 0) * force;
+    const Index p = shape().fixed;
+    gradient.head(p) -= fixed_precision.cwiseProduct(x.head(p) - fixed_mean);
+    for (std::size_t f = 0; f < shape().factors.size(); ++f) {
+        const FieldShape::Factor& factor = shape().factors[f];
+        const Eigen::Map<const Matrix> u(x.data() + factor.offset, factor.effects, factor.levels);
+        Eigen::Map<Matrix>(gradient.data() + factor.offset, factor.effects, factor.levels) -= point.precisions[f] * u;
+    }
+    return gradient;
+}
+
+Vector FieldCore::psi_gradient(const PsiPoint& point, const Squares& squares, const Spread* spread) const {
+    Vector gradient = point.prior_gradient;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const bool is_sigma = i == sigma_part();
+        const double levels = is_sigma ? rows : static_cast<double>(shape().factors[i].levels);
+        Matrix sum = is_sigma ? Matrix::Constant(1, 1, squares.residual) : squares.sums[i];
+        if (spread != nullptr) sum += is_sigma ? Matrix::Constant(1, 1, spread->trace) : spread->sums[i];
+        const EffectCovariance& part = point.parts[i];
+        for (Index j = 0; j < parts[i].size(); ++j) {
+            gradient[part_offset_[i] + j] -=
+                0.5 * (levels * part.log_determinant_by_psi[j] + part.by_psi[at(j)].cwiseProduct(sum).sum());
+        }
+    }
+    return gradient;
+}
+
+FieldCore::Evidence FieldCore::evidence(const VectorView& psi, bool gradient) const {
+    Evidence result;
+    result.value = kNone;
+    if (!psi.allFinite()) return result;
+    const PsiPoint point = psi_point(psi);
+    const std::unique_ptr<PrecisionFactor> factored = factor(point);
+    if (!factored) return result;
+    result.mean = solve_mean(point, *factored);
+    Vector force;
+    result.squares = squares(result.mean, force);
+    result.value = bound(point, *factored, log_joint(point, result.mean, result.squares));
+    if (!std::isfinite(result.value)) result.value = kNone;
+    if (!gradient) return result;
+    result.spread = spread(point, PrecisionInverse(*factored));
+    result.gradient = psi_gradient(point, result.squares, &result.spread);
+    if (!result.gradient.allFinite()) result.value = kNone;
+    return result;
+}
+
+// A few steps of the EM algorithm without priors, from a third of the response's sd in everything.
+Vector FieldCore::guess() const {
+    Vector psi(variance_count_);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const double sd = i == sigma_part() ? 0.7 : 0.35;
+        psi.segment(part_offset_[i], parts[i].size()) = parts[i].from_sds(Vector::Constant(parts[i].effects(), sd));
+    }
+    constexpr int kSteps = 3;
+    for (int step = 0; step < kSteps; ++step) {
+        const Evidence here = evidence(psi, true);
+        if (here.value == kNone) return psi;
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            const bool is_sigma = i == sigma_part();
+            const double levels = is_sigma ? rows : static_cast<double>(shape().factors[i].levels);
+            const Matrix sum = is_sigma ? Matrix::Constant(1, 1, here.squares.residual + here.spread.trace)
+                                        : Matrix(here.squares.sums[i] + here.spread.sums[i]);
+            psi.segment(part_offset_[i], parts[i].size()) = psi_of(parts[i], sum / levels);
+        }
+    }
+    return psi;
+}
+
+Matrix FieldCore::psi_curvature(const VectorView& psi, const Squares& squares, const Spread* held) const {
+    Matrix result(variance_count_, variance_count_);
+    for (Index j = 0; j < variance_count_; ++j) {
+        const auto gradient = [&](double step) {
+            Vector moved = psi;
+            moved[j] += step;
+            const PsiPoint point = psi_point(moved);
+            if (held != nullptr) return psi_gradient(point, squares, held);
+            const std::unique_ptr<PrecisionFactor> factored = factor(point);
+            if (!factored) return Vector(Vector::Constant(variance_count_, std::numeric_limits<double>::quiet_NaN()));
+            const Spread own = spread(point, PrecisionInverse(*factored));
+            return psi_gradient(point, squares, &own);
+        };
+        const double up = (psi[j] + kPsiStep) - psi[j];
+        const double down = psi[j] - (psi[j] - kPsiStep);
+        result.col(j) = (gradient(up) - gradient(-down)) / (up + down);
+    }
+    return 0.5 * (result + result.transpose());
+}
+
+Vector FieldCore::bounded_step(const Matrix& curvature, const Vector& gradient, double longest) {
+    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(-curvature);
+    Vector step = Vector::Zero(gradient.size());
+    const double largest = eigen.eigenvalues().cwiseAbs().maxCoeff();
+    for (Index i = 0; i < gradient.size(); ++i) {
+        const double value = std::max({std::abs(eigen.eigenvalues()[i]), 1e-8 * largest, 1e-6});
+        step += eigen.eigenvectors().col(i) * (eigen.eigenvectors().col(i).dot(gradient) / value);
+    }
+    const double length = step.cwiseAbs().maxCoeff();
+    return length > longest ? Vector(step * (longest / length)) : step;
+}
+
+// Newton's method with the curvature by differences once, and Broyden–Fletcher–Goldfarb–Shanno's updates of it after:
+// the differences again where these no longer gain.
+Vector FieldCore::top(const std::optional<Vector>& from) const {
+    constexpr int kSteps = 200;
+    constexpr double kLongest = 2.0;
+    constexpr double kEnough = 1e-10;  // Newton's decrement
+    Vector psi = from ? *from : guess();
+    Evidence here = evidence(psi, true);
+    if (here.value == kNone) {
+        throw std::domain_error(
+            "the precision of the field cannot be factored where its fit begins: look for columns or effects whose "
+            "sizes "
+            "are extremely different");
+    }
+    Matrix curvature;
+    bool fresh = false;
+    for (int step = 0; step < kSteps; ++step) {
+        if (curvature.size() == 0) {
+            curvature.resize(variance_count_, variance_count_);
+            for (Index j = 0; j < variance_count_; ++j) {
+                Vector moved = psi;
+                moved[j] += kPsiStep;
+                const Evidence there = evidence(moved, true);
+                if (there.value == kNone) return psi;
+                curvature.col(j) = (there.gradient - here.gradient) / kPsiStep;
+            }
+            curvature = 0.5 * (curvature + curvature.transpose()).eval();
+            fresh = true;
+        }
+        const Vector direction = bounded_step(curvature, here.gradient, kLongest);
+        if (direction.dot(here.gradient) < kEnough * kEnough) return psi;
+        double length = 1.0;
+        Evidence there;
+        for (; length > 1e-6; length *= 0.5) {
+            there = evidence(psi + length * direction, true);
+            if (there.value > here.value - 1e-13 * std::abs(here.value) &&
+                (there.value > here.value || there.gradient.norm() < here.gradient.norm())) {
+                break;
+            }
+        }
+        if (length <= 1e-6) {
+            if (fresh) return psi;
+            curvature.resize(0, 0);
+            continue;
+        }
+        const Vector moved = length * direction;
+        const Vector change = there.gradient - here.gradient;
+        psi += moved;
+        here = std::move(there);
+        fresh = false;
+        const double along = -moved.dot(change);
+        const Vector pushed = curvature * moved;
+        if (length < 0.2 || !(along > 0.0) || !(moved.dot(pushed) < 0.0)) {
+            curvature.resize(0, 0);
+            continue;
+        }
+        curvature -= pushed * pushed.transpose() / moved.dot(pushed);
+        curvature -= change * change.transpose() / along;
+    }
+    return psi;
+}
+
+}  // namespace lrvb::detail

@@ -1,0 +1,124 @@
+#pragma once
+
+#include "model/field/precision.hpp"
+#include "model/field/structure.hpp"
+#include "model/field/variance_parameters.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lrvb::detail {
+
+/// ψ as the field sees it: prior precisions and their derivatives, and log p(ψ).
+struct PsiPoint {
+    std::vector<EffectCovariance> parts;  // of each factor, then of σ (1 × 1)
+    std::vector<Matrix> precisions;       // of each factor
+    double log_prior = 0.0;
+    Vector prior_gradient;
+};
+
+/// All that is in a field's model and does not change: rows folded, prior in inner units, layout. With d = x − origin
+/// and C = AᵀWA, normal rows are
+///
+///     log p(y | x, ψ) = −½ N log 2πσ² − ½ τ (e − 2 dᵀg + dᵀC d),      e = rᵀWr, g = AᵀWr, r = y − A origin.
+class FieldCore {
+  public:
+    FieldCore(std::shared_ptr<const FieldData> data, const std::optional<FieldPrior>& prior);
+
+    /// F and its derivatives at (ψ, m): `spread` is what of S enters the gradient in ψ.
+    struct Spread {
+        std::vector<Matrix> sums;  // Σ_g S_gg of each factor
+        double trace = 0.0;        // tr CS
+    };
+    struct Squares {
+        std::vector<Matrix> sums;  // Σ_g u_g u_gᵀ
+        double residual = 0.0;     // rᵀWr
+    };
+
+    PsiPoint psi_point(const VectorView& psi) const;
+    /// Null where a pivot fails.
+    std::unique_ptr<PrecisionFactor> factor(const PsiPoint& point) const;
+    Spread spread(const PsiPoint& point, const PrecisionInverse& inverse) const;
+    /// Residual forces g − C d too.
+    Squares squares(const VectorView& x, Vector& force) const;
+    Vector solve_mean(const PsiPoint& point, const PrecisionFactor& factor) const;
+    /// log p(y, x, ψ).
+    double log_joint(const PsiPoint& point, const VectorView& x, const Squares& squares,
+                     double* magnitude = nullptr) const;
+    /// In x, of that.
+    Vector coefficient_gradient(const PsiPoint& point, const VectorView& x, const Vector& force) const;
+    /// In ψ, of F; of log p(y, x, ψ), without spread.
+    Vector psi_gradient(const PsiPoint& point, const Squares& squares, const Spread* spread) const;
+    double bound(const PsiPoint& point, const PrecisionFactor& factor, double log_joint) const;
+
+    /// e(ψ) = log p(y | ψ) + log p(ψ).
+    struct Evidence {
+        double value = 0.0;
+        Vector gradient;
+        Vector mean;
+        Spread spread;
+        Squares squares;
+    };
+    /// Without a value that is finite where it cannot be had.
+    Evidence evidence(const VectorView& psi, bool gradient) const;
+    Vector top(const std::optional<Vector>& from) const;
+    /// ∂²F/∂ψ∂ψ with m held, or, with `held`, with S too, by central differences of the gradient.
+    Matrix psi_curvature(const VectorView& psi, const Squares& squares, const Spread* held) const;
+    /// Ascends `value` along steps of −curvature⁻¹ gradient, halved as needed.
+    static Vector bounded_step(const Matrix& curvature, const Vector& gradient, double longest);
+
+    Index variance_count() const { return variance_count_; }
+    Index size() const { return shape().size; }
+    const FieldShape& shape() const { return design->shape(); }
+    /// Where the ψ of a factor, or of σ (the last part), begin.
+    Index part_offset(std::size_t part) const { return part_offset_[part]; }
+    std::size_t sigma_part() const { return parts.size() - 1; }
+
+    struct Hyperparameter {
+        enum class Kind { fixed_mean, fixed_sd, scale };
+        Kind kind;
+        Index place;       // fixed effect, or part
+        Index effect = 0;  // of a part
+        bool second = false;
+    };
+
+    std::shared_ptr<const FieldDesign> design;
+    std::shared_ptr<const FieldStructure> structure;
+    std::shared_ptr<const PrecisionPlan> plan;
+    FieldPrior prior;
+    Vector fixed_mean;       // inner
+    Vector fixed_precision;  // inner
+    Vector fixed_unit;       // inner times it is the data's
+    std::vector<EffectParameters> parts;
+    FieldBlocks blocks;
+    Vector origin;
+    Vector forces;         // g
+    double squared = 0.0;  // e
+    double rows = 0.0;     // N
+    Layout layout;
+    SparseMatrix hessian_pattern;  // of the coefficients, lower
+    std::vector<FieldVariance> variances;
+    std::vector<std::string> hyperparameter_names;
+    std::vector<Hyperparameter> hyperparameters;
+    std::uint64_t identity = 0;
+
+  private:
+    void set_prior(const std::optional<FieldPrior>& given);
+    void make_layout();
+    void fold_residuals();
+    Vector guess() const;
+
+    Index variance_count_ = 0;
+    std::vector<Index> part_offset_;
+};
+
+/// Refuses data that make no field, in words for whoever gave them.
+void require_field(const FieldData& data);
+
+/// Step of differences in ψ: rounding and truncation both leave about 1e-8.
+inline constexpr double kPsiStep = 1e-4;
+
+}  // namespace lrvb::detail

@@ -1,0 +1,186 @@
+#include "base/messages.hpp"
+#include "base/validate.hpp"
+#include "model/field/core.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+
+namespace lrvb {
+
+namespace {
+
+using detail::EffectCovariance;
+using detail::FieldCore;
+
+std::size_t at(Index i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// weightsᵀ T + constant, in the data's units, for one functional after the other.
+class Door {
+  public:
+    Door(const FieldCore& core, Index count) : core_(core), constants_(Vector::Zero(count)) {}
+
+    void add_coefficient(Index functional, Index coefficient, double times) {
+        if (core_.shape().intercept && coefficient == 0) {
+            constants_[functional] += times * core_.design->units().response_centre;
+        }
+        add(functional, core_.variance_count() + coefficient, times * unit(coefficient));
+    }
+    void add_intercept(Index functional) {
+        add_coefficient(functional, 0, 1.0);
+        const Vector& centre = core_.design->units().centre;
+        for (Index j = 0; j < centre.size(); ++j) add_coefficient(functional, j + 1, -centre[j]);
+    }
+    void add_psi(Index functional, Index psi, double shift) {
+        constants_[functional] += shift;
+        add(functional, psi, 1.0);
+    }
+
+    Functionals functionals() const {
+        SparseMatrix weights(core_.layout.size(), constants_.size());
+        weights.setFromTriplets(triplets_.begin(), triplets_.end());
+        return {weights, constants_};
+    }
+
+  private:
+    double unit(Index coefficient) const {
+        if (coefficient < core_.shape().fixed) return core_.fixed_unit[coefficient];
+        std::size_t f = core_.shape().factors.size() - 1;
+        while (core_.shape().factors[f].offset > coefficient) --f;
+        const detail::FieldShape::Factor& factor = core_.shape().factors[f];
+        return core_.design->units().effect_unit(f, (coefficient - factor.offset) % factor.effects);
+    }
+    void add(Index functional, Index position, double weight) { triplets_.emplace_back(position, functional, weight); }
+
+    const FieldCore& core_;
+    Vector constants_;
+    std::vector<Eigen::Triplet<double, Index>> triplets_;
+};
+
+/// How a ψ, by its place in its part, is counted in the data's units: shifted by this; nothing for one that is bounded.
+double shift_of(const FieldCore& core, std::size_t part, Index place) {
+    const detail::EffectParameters& own = core.parts[part];
+    if (place >= own.effects()) return 0.0;
+    if (own.prior().sd[at(place)].kind == ScalePrior::Kind::uniform) return 0.0;
+    return part == core.sigma_part() ? std::log(core.design->units().response_scale)
+                                     : std::log(core.design->units().effect_unit(part, place));
+}
+
+}  // namespace
+
+Functionals FieldModel::in_data_units(const std::vector<std::string>& names) const {
+    const FieldCore& core = *core_;
+    Door door(core, static_cast<Index>(names.size()));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const Index functional = static_cast<Index>(i);
+        if (names[i] == "intercept" && core.shape().intercept) {
+            door.add_intercept(functional);
+            continue;
+        }
+        Index variable = -1;
+        try {
+            variable = core.layout.variable(names[i]);
+        } catch (const std::invalid_argument&) {
+            throw std::invalid_argument(
+                fmt::format("the field has no variable {}: ask for {}'beta[column]', 'u[factor,level,effect]', "
+                            "'log_sd[factor,effect]' "
+                            "or 'log_sigma'",
+                            detail::shown(names[i]), core.shape().intercept ? "'intercept', " : ""));
+        }
+        if (variable >= core.variance_count()) {
+            door.add_coefficient(functional, variable - core.variance_count(), 1.0);
+            continue;
+        }
+        std::size_t part = core.sigma_part();
+        while (core.part_offset(part) > variable) --part;
+        door.add_psi(functional, variable, shift_of(core, part, variable - core.part_offset(part)));
+    }
+    return door.functionals();
+}
+
+Functionals FieldModel::coefficients() const {
+    Door door(*core_, core_->size());
+    for (Index i = 0; i < core_->size(); ++i) door.add_coefficient(i, i, 1.0);
+    return door.functionals();
+}
+
+const Vector& FieldModel::centre() const {
+    return core_->design->units().centre;
+}
+
+Index FieldModel::effect_position(Index factor, Index level, Index effect) const {
+    const detail::FieldShape::Factor& own = core_->shape().factors.at(at(factor));
+    return core_->variance_count() + own.offset + level * own.effects + effect;
+}
+
+const std::vector<FieldVariance>& FieldModel::variances() const {
+    return core_->variances;
+}
+
+Vector FieldModel::variance_values(const VectorView& psi) const {
+    const FieldCore& core = *core_;
+    detail::require_size("variance_values", "psi", psi.size(), core.variance_count());
+    std::vector<Matrix> covariances;
+    for (std::size_t i = 0; i < core.parts.size(); ++i) {
+        covariances.push_back(
+            core.parts[i].covariance(psi.segment(core.part_offset(i), core.parts[i].size())).covariance());
+    }
+    Vector values(static_cast<Index>(core.variances.size()));
+    for (std::size_t v = 0; v < core.variances.size(); ++v) {
+        const FieldVariance& own = core.variances[v];
+        double& value = values[static_cast<Index>(v)];
+        if (own.kind == FieldVariance::Kind::sigma) {
+            value = std::sqrt(covariances.back()(0, 0)) * core.design->units().response_scale;
+            continue;
+        }
+        const Matrix& covariance = covariances[at(own.factor)];
+        if (own.kind == FieldVariance::Kind::sd) {
+            value = std::sqrt(covariance(own.row, own.row)) * core.design->units().effect_unit(at(own.factor), own.row);
+        } else {
+            value = covariance(own.row, own.column) /
+                    std::sqrt(covariance(own.row, own.row) * covariance(own.column, own.column));
+        }
+    }
+    return values;
+}
+
+// dΣ = −Σ dΛ Σ.
+Matrix FieldModel::variance_jacobian(const VectorView& psi) const {
+    const FieldCore& core = *core_;
+    detail::require_size("variance_jacobian", "psi", psi.size(), core.variance_count());
+    Matrix result = Matrix::Zero(static_cast<Index>(core.variances.size()), psi.size());
+    std::vector<EffectCovariance> parts;
+    for (std::size_t i = 0; i < core.parts.size(); ++i) {
+        parts.push_back(core.parts[i].covariance(psi.segment(core.part_offset(i), core.parts[i].size())));
+    }
+    for (std::size_t v = 0; v < core.variances.size(); ++v) {
+        const FieldVariance& own = core.variances[v];
+        const bool is_sigma = own.kind == FieldVariance::Kind::sigma;
+        const std::size_t part = is_sigma ? core.sigma_part() : at(own.factor);
+        const Index row = is_sigma ? 0 : own.row;
+        const Index column = is_sigma ? 0 : own.column;
+        const Matrix covariance = parts[part].covariance();
+        for (Index j = 0; j < core.parts[part].size(); ++j) {
+            const Matrix change = -covariance * parts[part].by_psi[at(j)] * covariance;
+            double& entry = result(static_cast<Index>(v), core.part_offset(part) + j);
+            const double row_sd = std::sqrt(covariance(row, row));
+            if (own.kind != FieldVariance::Kind::correlation) {
+                const double unit =
+                    is_sigma ? core.design->units().response_scale : core.design->units().effect_unit(part, row);
+                entry = 0.5 * change(row, row) / row_sd * unit;
+                continue;
+            }
+            const double column_sd = std::sqrt(covariance(column, column));
+            const double correlation = covariance(row, column) / (row_sd * column_sd);
+            entry = change(row, column) / (row_sd * column_sd) -
+                    0.5 * correlation *
+                        (change(row, row) / covariance(row, row) + change(column, column) / covariance(column, column));
+        }
+    }
+    return result;
+}
+
+}  // namespace lrvb

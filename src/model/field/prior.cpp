@@ -1,0 +1,173 @@
+#include "base/messages.hpp"
+#include "base/validate.hpp"
+#include "model/field/core.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace lrvb {
+
+namespace detail {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& sentence) {
+    throw std::runtime_error(sentence);
+}
+
+}  // namespace
+
+void require_field(const FieldData& data) {
+    const Index rows = data.y.size();
+    require_size("FieldData", "columns' rows", data.columns.rows(),
+                 data.columns.cols() > 0 ? rows : data.columns.rows());
+    require_size("FieldData", "names", static_cast<Index>(data.names.size()), data.columns.cols());
+    if (data.offset.size() > 0) require_size("FieldData", "offset", data.offset.size(), rows);
+    if (data.weights.size() > 0) require_size("FieldData", "weights", data.weights.size(), rows);
+    if (data.trials.size() > 0) require_size("FieldData", "trials", data.trials.size(), rows);
+    Index counted = 0;
+    for (Index n = 0; n < rows; ++n) {
+        const double weight = data.weight(n);
+        if (!(weight >= 0.0) || !std::isfinite(weight)) {
+            refuse(fmt::format("row {} has the weight {}, but a row counts zero times or more: correct it", n + 1,
+                               weight));
+        }
+        if (weight > 0.0) ++counted;
+        if (!std::isfinite(data.y[n]) || !std::isfinite(data.offset_of(n))) {
+            refuse(fmt::format("row {} has no finite {}: leave the row out", n + 1,
+                               std::isfinite(data.y[n]) ? "offset" : shown(data.response)));
+        }
+    }
+    if (counted == 0) refuse("there are no rows with weight: nothing can be fitted");
+    for (Index j = 0; j < data.columns.cols(); ++j) {
+        const std::string name = shown(data.names[static_cast<std::size_t>(j)]);
+        bool varies = false;
+        bool nonzero = false;
+        double first = 0.0;
+        bool has_first = false;
+        for (Index n = 0; n < rows; ++n) {
+            const double value = data.columns(n, j);
+            if (!std::isfinite(value)) refuse(fmt::format("row {} has no finite {}: leave the row out", n + 1, name));
+            if (data.weight(n) == 0.0) continue;
+            if (!has_first) first = value;
+            has_first = true;
+            varies = varies || value != first;
+            nonzero = nonzero || value != 0.0;
+        }
+        if (!nonzero) refuse(fmt::format("the column {} is zero in every row: leave it out", name));
+        if (!varies && data.intercept) {
+            refuse(fmt::format("the column {} is {} in every row, which the intercept already says: leave it out", name,
+                               first));
+        }
+    }
+    for (const FieldFactor& factor : data.factors) {
+        const std::string name = shown(factor.name);
+        require_at_least("FieldFactor", "number of levels of " + name, static_cast<Index>(factor.levels.size()), 1);
+        require_at_least("FieldFactor", "number of effects of " + name, static_cast<Index>(factor.effects.size()), 1);
+        require_size("FieldFactor", "level of " + name, static_cast<Index>(factor.level.size()), rows);
+        require_size("FieldFactor", "values of " + name, factor.values.rows(), rows);
+        require_size("FieldFactor", "effects of " + name, static_cast<Index>(factor.effects.size()),
+                     factor.values.cols());
+        for (Index n = 0; n < rows; ++n) {
+            const int level = factor.level[static_cast<std::size_t>(n)];
+            if (level < 0 || level >= static_cast<int>(factor.levels.size())) {
+                throw std::invalid_argument(fmt::format("row {} has level {} of {}, which has {} levels, from 0", n + 1,
+                                                        level, name, factor.levels.size()));
+            }
+        }
+        for (Index e = 0; e < factor.values.cols(); ++e) {
+            bool nonzero = false;
+            for (Index n = 0; n < rows; ++n) {
+                const double value = factor.values(n, e);
+                if (!std::isfinite(value)) {
+                    refuse(fmt::format("row {} has no finite {} for {}: leave the row out", n + 1,
+                                       shown(factor.effects[static_cast<std::size_t>(e)]), name));
+                }
+                nonzero = nonzero || (value != 0.0 && data.weight(n) > 0.0);
+            }
+            if (!nonzero) {
+                refuse(fmt::format("the effect {} of {} is zero in every row: leave it out",
+                                   shown(factor.effects[static_cast<std::size_t>(e)]), name));
+            }
+        }
+    }
+    if (data.family != FieldFamily::gaussian || data.link != FieldLink::identity) {
+        throw std::invalid_argument("FieldData: family and link must be gaussian and identity");
+    }
+}
+
+}  // namespace detail
+
+namespace {
+
+/// Mean and sd, with n − 1, of the rows that count.
+struct Spread {
+    double mean = 0.0;
+    double sd = 0.0;
+};
+
+template <class Value>
+Spread spread_of(const FieldData& data, const Value& value) {
+    double total = 0.0;
+    double sum = 0.0;
+    const double first = value(0);
+    for (Index n = 0; n < data.y.size(); ++n) {
+        total += data.weight(n);
+        sum += data.weight(n) * (value(n) - first);
+    }
+    const double mean = first + sum / total;
+    double squares = 0.0;
+    for (Index n = 0; n < data.y.size(); ++n) {
+        const double difference = value(n) - mean;
+        squares += data.weight(n) * difference * difference;
+    }
+    return {mean, total > 1.0 ? std::sqrt(squares / (total - 1.0)) : 0.0};
+}
+
+}  // namespace
+
+FieldPrior FieldPrior::automatic(const FieldData& data) {
+    detail::require_field(data);
+    const bool on_response_scale = data.family == FieldFamily::gaussian || data.family == FieldFamily::student;
+    FieldPrior prior;
+    double s = 1.0;
+    if (on_response_scale) {
+        const Spread response = spread_of(data, [&](Index n) { return data.y[n] - data.offset_of(n); });
+        if (!(response.sd > 1e-14 * std::abs(response.mean))) {
+            throw std::runtime_error(fmt::format(
+                "the response {} is {} in every row, which gives the prior no scale: state a prior, or leave the "
+                "model out",
+                detail::shown(data.response), response.mean));
+        }
+        prior.intercept_mean = response.mean;
+        s = response.sd;
+    }
+    constexpr double kWide = 2.5;
+    constexpr double kDegrees = 2.0;
+    prior.intercept_sd = kWide * s;
+    const Index columns = data.columns.cols();
+    prior.mean = Vector::Zero(columns);
+    prior.sd.resize(columns);
+    // The unit of a column that never changes is its own size.
+    const auto unit_of = [&](const auto& value) {
+        const Spread own = spread_of(data, value);
+        return own.sd > 1e-14 * std::abs(own.mean) ? own.sd : std::abs(own.mean);
+    };
+    for (Index j = 0; j < columns; ++j) {
+        prior.sd[j] = kWide * s / unit_of([&](Index n) { return data.columns(n, j); });
+    }
+    prior.sigma = ScalePrior::half_t(kDegrees, s);
+    for (const FieldFactor& factor : data.factors) {
+        Factor own;
+        for (Index e = 0; e < factor.values.cols(); ++e) {
+            own.sd.push_back(ScalePrior::half_t(kDegrees, s / unit_of([&](Index n) { return factor.values(n, e); })));
+        }
+        prior.factors.push_back(std::move(own));
+    }
+    return prior;
+}
+
+}  // namespace lrvb
