@@ -53,6 +53,7 @@
 #include <lrvb/response/covariance.hpp>
 #include <lrvb/response/linear_response.hpp>
 #include <lrvb/sample/diagnostics.hpp>
+#include <lrvb/sample/field_integral.hpp>
 #include <lrvb/sample/importance.hpp>
 #include <lrvb/sample/log_density.hpp>
 #include <lrvb/sample/metropolis.hpp>

@@ -1,0 +1,128 @@
+#pragma once
+
+#include <lrvb/export.hpp>
+#include <lrvb/model/field.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+/// The posterior of a Gaussian field, by adding up over its variance parameters ψ:
+///
+///     p(x | y) = Σ_k w_k p(x | ψ_k, y),     w_k ∝ exp e(ψ_k),     e(ψ) = log p(y | ψ) + log p(ψ).
+///
+/// Given ψ the field is normal, and for normal rows exactly so; what is left is an integral in a few dimensions. Up to
+/// five of them, nodes are a lattice on the axes of −∇²e at the top of e, filled from there outwards until e has
+/// dropped by `drop` nats: the trapezoid rule, whose error falls exponentially with the step, along long tails too
+/// (towards an sd of zero, where steps are no longer than 1.25 in ψ). Beyond, they are importance draws from a Student
+/// t about the top, with Pareto-smoothed weights.
+///
+/// Its own error is told by every other node of the lattice against all of them, which is that of a coarser lattice and
+/// so an upper bound of this one's, or by the effective size of the draws. What it does not see: a second top of e,
+/// apart from the first by a valley deeper than `drop`; and where conditionals are approximations, their error.
+///
+/// Quantiles of coefficients are those of the mixture of normals; those of functions of ψ are of e interpolated between
+/// nodes by cubics.
+namespace lrvb {
+
+struct FieldIntegralOptions {
+    /// Between nodes, in sds along each axis; 0: 0.5 in one dimension, 0.75 in two, 1 in three and four, 1.25 in five.
+    double step = 0.0;
+    /// Nodes reach out until e has dropped by so many nats.
+    double drop = 9.5;
+    /// Dimensions of ψ up to which there is a lattice.
+    Index lattice_dimensions = 5;
+    /// A lattice with more nodes than these is given up for draws.
+    Index most_nodes = 20000;
+    /// Of importance sampling.
+    Index draws = 2000;
+    std::uint64_t seed = 1;
+    /// Changes no bit of the answer.
+    int threads = 1;
+    /// Where to look for the top; the fit's ψ saves the search.
+    std::optional<Vector> start = {};
+};
+
+/// Some quantities, one an entry.
+struct FieldMarginals {
+    Vector mean;
+    Vector sd;
+    Matrix quantiles;  // one row a probability, one column a quantity; empty where none were asked for
+    /// What a lattice of half the nodes, or the effective size, says: of the means in sds, of the sds relative to them.
+    Vector mean_error;
+    Vector sd_error;
+};
+
+/// Values of ψ, and coefficients given it, in the order of the layout, one draw a column. Weights differ by what the
+/// interpolation between nodes missed, and add up to one.
+struct FieldDraws {
+    Matrix statistics;
+    Vector log_weights;
+};
+
+class LRVB_EXPORT FieldIntegral {
+  public:
+    /// The model must outlive it.
+    explicit FieldIntegral(const FieldModel& model, const FieldIntegralOptions& options = {});
+    FieldIntegral(const FieldModel&& model, const FieldIntegralOptions& options = {}) = delete;
+
+    /// Multiplications of the integral with all marginals, predicted without doing any of it.
+    static double work(const FieldModel& model, const FieldIntegralOptions& options = {});
+
+    bool is_lattice() const { return lattice_; }
+    Index nodes() const { return psi_.cols(); }
+    /// One node a column.
+    const Matrix& psi() const { return psi_; }
+    /// They add up to one.
+    const Vector& weights() const { return weights_; }
+    /// log p(y), in the units of the data.
+    double log_evidence() const { return log_evidence_; }
+    /// Of importance draws; −∞ and the number of nodes for a lattice.
+    double k_hat() const { return k_hat_; }
+    double ess() const { return ess_; }
+    /// No lattice was cut, and k̂ is below its threshold.
+    bool reliable() const { return reliable_; }
+
+    /// Of every coefficient, in the units and the order of the layout, without ψ and without quantiles.
+    FieldMarginals coefficients() const;
+    /// Linear combinations of the layout's statistics, ψ among them, in the units of the functionals, with quantiles at
+    /// these probabilities.
+    FieldMarginals marginals(const Functionals& functionals, const std::vector<double>& probabilities = {}) const;
+    using Function = std::function<Vector(const Vector& psi)>;
+    /// Functions of ψ.
+    FieldMarginals functions(const Function& function, const std::vector<double>& probabilities = {}) const;
+    /// The sds, correlations and σ, as FieldModel::variances has them.
+    FieldMarginals variances(const std::vector<double>& probabilities = {}) const;
+    /// Of linear combinations, and then of functions of ψ.
+    Matrix covariance(const Functionals& functionals, const Function& function = {}) const;
+
+    /// ψ from the interpolated e, and coefficients given it.
+    FieldDraws draw(Index count, std::uint64_t seed) const;
+
+  private:
+    struct Lattice;
+    struct Parts;  // of functionals, at every node
+
+    void fill_lattice(const Vector& top, const Matrix& axes);
+    void sample(const Vector& top, const Matrix& axes);
+    Parts parts(const Functionals& functionals) const;
+    FieldMarginals summary(const Matrix& means, const Matrix& variances) const;
+
+    const FieldModel* model_;
+    FieldIntegralOptions options_;
+    bool lattice_ = true;
+    bool reliable_ = true;
+    Matrix psi_;
+    Vector weights_;
+    std::vector<bool> coarse_;  // nodes of the coarser lattice
+    double log_evidence_ = 0.0;
+    double k_hat_ = 0.0;
+    double ess_ = 0.0;
+    // Between nodes: places, their weights, and the half sides of the cells about them.
+    Matrix fine_;
+    Vector fine_weights_;
+    Matrix cell_;
+};
+
+}  // namespace lrvb
