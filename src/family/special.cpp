@@ -128,6 +128,10 @@ double normal_quantile(double probability) {
     return -std::numbers::sqrt2 * boost::math::erfc_inv(2.0 * probability);
 }
 
+double gamma_beyond(double shape, double x) {
+    return boost::math::gamma_q(shape, x);
+}
+
 double softplus(double x) {
     return x > 0.0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
 }

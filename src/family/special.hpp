@@ -42,6 +42,9 @@ double beta_quantile(double a, double b, double level);
 /// The z with P(Z ≤ z) = probability for a standard normal Z.
 double normal_quantile(double probability);
 
+/// P(X > x) for X ~ Gamma(shape, rate 1).
+double gamma_beyond(double shape, double x);
+
 /// log(1 + exp(x)) without overflow.
 double softplus(double x);
 

@@ -11,8 +11,8 @@
 ///
 ///     p_g(t) ∝ exp φ(t),     φ(t) = −½ tᵀP_gg t + cᵀt + Σ_{n∈g} f_n(μ_n + z_nᵀt, v_n − z_nᵀQ_gg⁻¹z_n),
 ///
-/// with c such that q_g is its best normal, exceeds q_g's bound by KL(q_g ‖ p_g), which is what is added: by a rule in t
-/// for one or two effects, which stays finite far out; to second order in ℓ''' and ℓ'''' for more,
+/// with c such that q_g is its best normal, exceeds q_g's bound by KL(q_g ‖ p_g), which is what is added: by a rule in
+/// t for one or two effects, which stays finite far out; to second order in ℓ''' and ℓ'''' for more,
 ///
 ///     Σ_{n,m∈g} (ℓ'''_n ℓ'''_m K_nm³/12 + ℓ''''_n ℓ''''_m K_nm⁴/48),      K_nm = z_nᵀQ_gg⁻¹z_m.
 ///
@@ -108,8 +108,8 @@ FieldInnerProblem::Correction FieldInnerProblem::correction(const FieldGiven& gi
             const Matrix prior = by_fixed ? Matrix(given.fixed_precision.asDiagonal()) : given.precisions[f];
             for (Index k = 0; k < nodes; ++k) {
                 const Vector t = shifts[detail::at(g)].col(k);
-                log_terms(k, g) = rule.log_weights[k] + 0.5 * rule.nodes.col(k).squaredNorm() -
-                                  0.5 * t.dot(prior * t) + linear.dot(t);
+                log_terms(k, g) = rule.log_weights[k] + 0.5 * rule.nodes.col(k).squaredNorm() - 0.5 * t.dot(prior * t) +
+                                  linear.dot(t);
             }
             result.log_evidence -= 0.5 * static_cast<double>(q) - 0.5 * (inverse * prior * inverse.transpose()).trace();
         }
@@ -118,8 +118,9 @@ FieldInnerProblem::Correction FieldInnerProblem::correction(const FieldGiven& gi
             for (Index g = 0; g < groups.count(); ++g) {
                 for (Index i = groups.starts[detail::at(g)]; i < groups.starts[detail::at(g) + 1]; ++i) {
                     const Index n = groups.rows[detail::at(i)];
-                    predictors[n] = at.predictors[n] + Eigen::Map<const Vector>(response.values(f, n), q)
-                                                           .dot(shifts[detail::at(g)].col(k));
+                    predictors[n] =
+                        at.predictors[n] +
+                        Eigen::Map<const Vector>(response.values(f, n), q).dot(shifts[detail::at(g)].col(k));
                 }
             }
             RowTerms& terms = at_node[detail::at(k)];

@@ -31,8 +31,8 @@ void in_parts(int threads, Index count, Index part, const Body& body) {
 
 }  // namespace
 
-FieldInnerProblem::FieldInnerProblem(std::shared_ptr<const PrecisionPlan> plan,
-                                     std::shared_ptr<const RowDesign> design, RowLikelihood likelihood)
+FieldInnerProblem::FieldInnerProblem(std::shared_ptr<const PrecisionPlan> plan, std::shared_ptr<const RowDesign> design,
+                                     RowLikelihood likelihood)
     : plan_(std::move(plan)), design_(std::move(design)), likelihood_(std::move(likelihood)) {
     const auto cores = static_cast<int>(std::thread::hardware_concurrency());
     if (likelihood_.rows() >= kRowsForThreads) threads_ = std::max(1, cores);
@@ -73,8 +73,8 @@ bool FieldInnerProblem::evaluate(const FieldGiven& given, FieldInner& at) const 
     });
     likelihood_.terms(at.predictors, at.variances, given.scale, threads_, at.terms);
     const Vector away = at.mean - given.mean;
-    at.bound = 0.5 * (given.log_determinant - at.factor->log_determinant()) -
-               0.5 * away.dot(prior_times(given, away)) + 0.5 * at.weights.dot(at.variances) + at.terms.value.sum();
+    at.bound = 0.5 * (given.log_determinant - at.factor->log_determinant()) - 0.5 * away.dot(prior_times(given, away)) +
+               0.5 * at.weights.dot(at.variances) + at.terms.value.sum();
     return std::isfinite(at.bound) && at.terms.first.allFinite() && at.terms.second.allFinite();
 }
 
@@ -141,8 +141,9 @@ FieldInner FieldInnerProblem::climb(const FieldGiven& given, FieldInner at, bool
             for (int i = 0; i < 12 && size > 1e-8 * first_size && size > 1e-30; ++i) {
                 const Vector along = design_->predictors(direction, threads_);
                 // Q direction, by what Q is made of.
-                Vector image = prior_times(given, direction) +
-                               design_->transposed(at.weights.cwiseProduct(along) - response.pull(along, false), threads_);
+                Vector image =
+                    prior_times(given, direction) +
+                    design_->transposed(at.weights.cwiseProduct(along) - response.pull(along, false), threads_);
                 const double curvature = direction.dot(image);
                 if (!(curvature > 0.0)) break;
                 const double length = size / curvature;
@@ -158,7 +159,8 @@ FieldInner FieldInnerProblem::climb(const FieldGiven& given, FieldInner at, bool
         }
         const Vector change = response.variance_change(moved, true);
         // Where the rows' curvatures will be, to first order; no further than half of what they are.
-        Vector target = -at.terms.second - at.terms.third.cwiseProduct(moved) - 0.5 * at.terms.fourth.cwiseProduct(change);
+        Vector target =
+            -at.terms.second - at.terms.third.cwiseProduct(moved) - 0.5 * at.terms.fourth.cwiseProduct(change);
         const bool concave = likelihood_.kind() != RowKind::student;
         double largest = 0.0;
         for (Index n = 0; n < rows; ++n) {
@@ -336,8 +338,7 @@ FieldBlocks FieldInnerProblem::responding_blocks(const FieldGiven& given, const 
                 w *= 0.5 * at.terms.third[n];
                 h.topRows(p) += design_->fixed().row(n).transpose() * w.transpose();
                 if (own > 0) {
-                    h.bottomRows(own) +=
-                        Eigen::Map<const Vector>(response.values(f, n), own) * w.transpose();
+                    h.bottomRows(own) += Eigen::Map<const Vector>(response.values(f, n), own) * w.transpose();
                 }
             }
             const Matrix product = h * response.responses()[f][detail::at(g)] * h.transpose();

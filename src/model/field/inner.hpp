@@ -9,19 +9,21 @@
 
 /// The best normal q(x) = N(m, S) of a field whose rows are not normal, given ψ: the maximum of
 ///
-///     F(m, S) = E_q log p(x | ψ) + Σ_n w_n E_q ℓ_n(a_nᵀx) + entropy(q),       Q = S⁻¹ = P + Aᵀ diag(d) A,  d = −w E ℓ''
+///     F(m, S) = E_q log p(x | ψ) + Σ_n w_n E_q ℓ_n(a_nᵀx) + entropy(q),       Q = S⁻¹ = P + Aᵀ diag(d) A,  d = −w E
+///     ℓ''
 ///
-/// at the top. S is kept as d, for which F = −½(m − m₀)ᵀP(m − m₀) + ½ log |P| − ½ log |Q| + Σ f_n(μ_n, v_n) + ½ Σ d_n v_n
-/// with v_n = a_nᵀSa_n: one number a row, and a bound for whatever d.
+/// at the top. S is kept as d, for which F = −½(m − m₀)ᵀP(m − m₀) + ½ log |P| − ½ log |Q| + Σ f_n(μ_n, v_n) + ½ Σ d_n
+/// v_n with v_n = a_nᵀSa_n: one number a row, and a bound for whatever d.
 ///
 /// A step is Newton's in m and, by groups, in S. With E_i a basis of symmetric q × q matrices and B = Σ b_i E_i the
 /// change of S on a level's own effects,
 ///
-///     w_n = (z_nᵀE_iz_n)_i,   N_g = ½ tr(Q_gg E_i Q_gg E_j),   M_g = (N_g − ¼ Σ ℓ''''w wᵀ)⁻¹,   H_g = Σ_n ½ ℓ'''_n a_n w_nᵀ
-///     b_g = M_g (H_gᵀ δ + r_g),   r_g = Σ ½ (d_n + E ℓ''_n) w_n,   (Q − Σ_g H_g M_g H_gᵀ) δ = ∇_m F + Σ_g H_g M_g r_g
+///     w_n = (z_nᵀE_iz_n)_i,   N_g = ½ tr(Q_gg E_i Q_gg E_j),   M_g = (N_g − ¼ Σ ℓ''''w wᵀ)⁻¹,   H_g = Σ_n ½ ℓ'''_n a_n
+///     w_nᵀ b_g = M_g (H_gᵀ δ + r_g),   r_g = Σ ½ (d_n + E ℓ''_n) w_n,   (Q − Σ_g H_g M_g H_gᵀ) δ = ∇_m F + Σ_g H_g M_g
+///     r_g
 ///
-/// by conjugate gradients preconditioned with Q. What S does elsewhere follows a step later. A step that would lower F is
-/// halved. Without factors the fixed effects, if they are few, are the one group.
+/// by conjugate gradients preconditioned with Q. What S does elsewhere follows a step later. A step that would lower F
+/// is halved. Without factors the fixed effects, if they are few, are the one group.
 ///
 /// Separation holds nothing up, as P is positive definite. It can fail where no q has a finite bound.
 namespace lrvb::detail {

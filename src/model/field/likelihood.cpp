@@ -52,8 +52,8 @@ double student_constant_change(double nu) {
     return 0.5 * digamma_rise(0.5 * nu, 0.5) - 0.5 / nu;
 }
 
-double log_draw_gamma(Random& random, double shape) {
-    return random.log_gamma(shape);
+double scale_constant(RowKind kind, const RowScale& scale) {
+    return kind == RowKind::student ? student_constant(scale.nu) - std::log(scale.sigma) : 0.0;
 }
 
 // Counts of arrivals within a time that is cut by gammas while it is long (Ahrens and Dieter 1974).
@@ -61,7 +61,7 @@ double draw_poisson(double rate, Random& random) {
     double count = 0.0;
     while (rate > 30.0) {
         const double shape = std::floor(0.875 * rate);
-        const double arrival = std::exp(log_draw_gamma(random, shape));
+        const double arrival = std::exp(random.log_gamma(shape));
         if (arrival > rate) {
             // The rest are uniform below that arrival: binomial.
             double within = 0.0;
@@ -124,52 +124,130 @@ RowLikelihood::RowLikelihood(RowKind kind, Vector y, Vector trials, Vector offse
     }
 }
 
-void RowLikelihood::terms(const Vector& means, const Vector& variances, const RowScale& scale, int threads,
-                          RowTerms& out) const {
-    out.resize(rows());
-    const double constant = kind_ == RowKind::student ? student_constant(scale.nu) - std::log(scale.sigma) : 0.0;
+template <class Take>
+void RowLikelihood::visit(const Vector& means, const Vector& variances, const RowScale& scale, int threads,
+                          const Take& take) const {
+    const double constant = scale_constant(kind_, scale);
     const Index tasks = (rows() + kTaskRows - 1) / kTaskRows;
     in_parallel(threads, tasks, [&](Index task) {
+        std::array<double, kOrders * kFieldBlock> g;
         const Index end = std::min(rows(), (task + 1) * kTaskRows);
         for (Index first = task * kTaskRows; first < end; first += static_cast<Index>(kFieldBlock)) {
-            block(first, std::min<Index>(kFieldBlock, end - first), means, variances, scale, constant, out);
+            const Index count = std::min<Index>(kFieldBlock, end - first);
+            block(first, count, means.data() + first, variances.size() > 0 ? variances.data() + first : nullptr, scale,
+                  constant, g);
+            for (Index i = 0; i < count; ++i) take(first + i, g.data() + i);
         }
     });
 }
 
-void RowLikelihood::block(Index first, Index rows, const Vector& means, const Vector& variances, const RowScale& scale,
-                          double constant, RowTerms& out) const {
+void RowLikelihood::terms(const Vector& means, const Vector& variances, const RowScale& scale, int threads,
+                          RowTerms& out) const {
+    out.resize(rows());
+    visit(means, variances, scale, threads, [&](Index n, const double* g) {
+        const double w = weights_[n];
+        // A row that does not count may be anywhere.
+        const bool counts = w != 0.0;
+        out.value[n] = counts ? w * g[0] : 0.0;
+        out.first[n] = counts ? w * g[kFieldBlock] : 0.0;
+        out.second[n] = counts ? w * g[2 * kFieldBlock] : 0.0;
+        out.third[n] = counts ? w * g[3 * kFieldBlock] : 0.0;
+        out.fourth[n] = counts ? w * g[4 * kFieldBlock] : 0.0;
+    });
+}
+
+Vector RowLikelihood::log_likelihoods(Index first, const Vector& predictors, const RowScale& scale) const {
+    const double constant = scale_constant(kind_, scale);
+    Vector result(predictors.size());
+    std::array<double, kOrders * kFieldBlock> g;
+    for (Index begin = 0; begin < result.size(); begin += static_cast<Index>(kFieldBlock)) {
+        const Index count = std::min<Index>(kFieldBlock, result.size() - begin);
+        block(first + begin, count, predictors.data() + begin, nullptr, scale, constant, g);
+        for (Index i = 0; i < count; ++i) result[begin + i] = g[static_cast<std::size_t>(i)];
+    }
+    return result;
+}
+
+RowLikelihood::RowSlopes RowLikelihood::by_weight(const Vector& means, const Vector& variances, const RowScale& scale,
+                                                  int threads) const {
+    RowSlopes result{Vector(rows()), Vector(rows()), Vector(rows())};
+    visit(means, variances, scale, threads, [&](Index n, const double* g) {
+        result.value[n] = g[0];
+        result.by_mean[n] = g[kFieldBlock];
+        result.by_variance[n] = 0.5 * g[2 * kFieldBlock];
+    });
+    return result;
+}
+
+// ∂ℓ/∂y: the predictor itself, up to constants, where the link is canonical; the log odds; −ℓ' of Student's.
+RowLikelihood::RowSlopes RowLikelihood::by_response(const Vector& means, const Vector& variances, const RowScale& scale,
+                                                    int threads) const {
+    RowSlopes result{Vector(rows()), Vector(rows()), Vector(rows())};
+    const auto offset = [&](Index n) { return offset_.size() > 0 ? offset_[n] : 0.0; };
+    for (Index n = 0; n < rows(); ++n) {
+        const double mu = means[n] + offset(n);
+        const double v = variances[n];
+        const double w = weights_[n];
+        if (kind_ == RowKind::logit || kind_ == RowKind::poisson) {
+            result.value[n] = w * mu;
+            result.by_mean[n] = w;
+            result.by_variance[n] = 0.0;
+        } else if (kind_ == RowKind::probit) {
+            const Derivatives success = (*expectation_)(mu, v);
+            const Derivatives failure = (*expectation_)(-mu, v);
+            result.value[n] = w * (success[0] - failure[0]);
+            result.by_mean[n] = w * (success[1] + failure[1]);
+            result.by_variance[n] = 0.5 * w * (success[2] - failure[2]);
+        } else if (kind_ == RowKind::cloglog) {
+            const Derivatives success = (*expectation_)(mu, v);
+            const double failure = std::exp(mu + 0.5 * v);
+            result.value[n] = w * (success[0] + failure);
+            result.by_mean[n] = w * (success[1] + failure);
+            result.by_variance[n] = 0.5 * w * (success[2] + failure);
+        }
+    }
+    if (kind_ != RowKind::student) return result;
+    visit(means, variances, scale, threads, [&](Index n, const double* g) {
+        result.value[n] = -weights_[n] * g[kFieldBlock];
+        result.by_mean[n] = -weights_[n] * g[2 * kFieldBlock];
+        result.by_variance[n] = -0.5 * weights_[n] * g[3 * kFieldBlock];
+    });
+    return result;
+}
+
+void RowLikelihood::block(Index first, Index rows, const double* means, const double* variances, const RowScale& scale,
+                          double constant, std::array<double, kOrders * kFieldBlock>& out) const {
     using Block = std::array<double, kFieldBlock>;
     Block mu{};
     Block v{};
-    std::array<double, kOrders * kFieldBlock> g;
     const double unit = 1.0 / (scale.sigma * std::sqrt(scale.nu));
     for (Index i = 0; i < rows; ++i) {
         const auto at = static_cast<std::size_t>(i);
         const Index n = first + i;
-        mu[at] = means[n] + (offset_.size() > 0 ? offset_[n] : 0.0);
-        v[at] = variances.size() > 0 ? variances[n] : 0.0;
+        mu[at] = means[i] + (offset_.size() > 0 ? offset_[n] : 0.0);
+        v[at] = variances != nullptr ? variances[i] : 0.0;
         if (kind_ == RowKind::student) {
             mu[at] = (y_[n] - mu[at]) * unit;
             v[at] *= unit * unit;
         }
     }
-    const auto count = static_cast<std::size_t>(rows);
-    if (expectation_ && kind_ != RowKind::probit) expectation_->block(mu.data(), v.data(), count, g.data());
+    if (expectation_ && kind_ != RowKind::probit) {
+        expectation_->block(mu.data(), v.data(), static_cast<std::size_t>(rows), out.data());
+    }
     for (Index i = 0; i < rows; ++i) {
         const auto at = static_cast<std::size_t>(i);
         const Index n = first + i;
-        const double w = weights_[n];
         const double y = y_[n];
         const double t = trials_[n];
-        Derivatives sum{};
+        const auto order = [&](std::size_t o) -> double& { return out[o * kFieldBlock + at]; };
         switch (kind_) {
             case RowKind::logit:
-                for (std::size_t o = 0; o < kOrders; ++o) sum[o] = -t * g[o * kFieldBlock + at];
-                sum[0] += y * mu[at];
-                sum[1] += y;
+                for (std::size_t o = 0; o < kOrders; ++o) order(o) *= -t;
+                order(0) += y * mu[at];
+                order(1) += y;
                 break;
-            case RowKind::probit:
+            case RowKind::probit: {
+                Derivatives sum{};
                 if (y > 0.0) {
                     const Derivatives success = (*expectation_)(mu[at], v[at]);
                     for (std::size_t o = 0; o < kOrders; ++o) sum[o] += y * success[o];
@@ -178,30 +256,28 @@ void RowLikelihood::block(Index first, Index rows, const Vector& means, const Ve
                     const Derivatives failure = (*expectation_)(-mu[at], v[at]);
                     for (std::size_t o = 0; o < kOrders; ++o) sum[o] += (o % 2 == 0 ? t - y : y - t) * failure[o];
                 }
+                for (std::size_t o = 0; o < kOrders; ++o) order(o) = sum[o];
                 break;
+            }
             case RowKind::cloglog: {
                 const double failure = t > y ? (t - y) * std::exp(mu[at] + 0.5 * v[at]) : 0.0;
-                for (std::size_t o = 0; o < kOrders; ++o) sum[o] = y * g[o * kFieldBlock + at] - failure;
+                for (std::size_t o = 0; o < kOrders; ++o) order(o) = y * order(o) - failure;
                 break;
             }
             case RowKind::poisson: {
                 const double rate = std::exp(mu[at] + 0.5 * v[at]);
-                sum.fill(-rate);
-                sum[0] += y * mu[at];
-                sum[1] += y;
+                for (std::size_t o = 0; o < kOrders; ++o) order(o) = -rate;
+                order(0) += y * mu[at];
+                order(1) += y;
                 break;
             }
             case RowKind::student: {
                 double factor = -0.5 * (scale.nu + 1.0);
-                for (std::size_t o = 0; o < kOrders; ++o, factor *= -unit) sum[o] = factor * g[o * kFieldBlock + at];
+                for (std::size_t o = 0; o < kOrders; ++o, factor *= -unit) order(o) *= factor;
                 break;
             }
         }
-        out.value[n] = w == 0.0 ? 0.0 : w * (sum[0] + constants_[n] + constant);
-        out.first[n] = w * sum[1];
-        out.second[n] = w * sum[2];
-        out.third[n] = w * sum[3];
-        out.fourth[n] = w * sum[4];
+        order(0) += constants_[n] + constant;
     }
 }
 

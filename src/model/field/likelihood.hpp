@@ -5,6 +5,7 @@
 #include <lrvb/family/random.hpp>
 #include <lrvb/types.hpp>
 
+#include <array>
 #include <optional>
 
 /// What rows that are not normal add to the bound of a field: with η ~ N(μ, v) the predictor of a row, without its
@@ -69,6 +70,19 @@ class RowLikelihood {
     ScaleGradient row_scale_gradient(Index row, double mean, double variance, const RowScale& scale, double value,
                                      double first, double second) const;
 
+    /// ℓ of some rows with these predictors, as if each weighed one.
+    Vector log_likelihoods(Index first, const Vector& predictors, const RowScale& scale) const;
+
+    /// What a row's part in the bound changes by with its weight, and with its response: a function of (μ, v), and its
+    /// derivatives in these.
+    struct RowSlopes {
+        Vector value;
+        Vector by_mean;
+        Vector by_variance;
+    };
+    RowSlopes by_weight(const Vector& means, const Vector& variances, const RowScale& scale, int threads) const;
+    RowSlopes by_response(const Vector& means, const Vector& variances, const RowScale& scale, int threads) const;
+
     /// What is drawn again of a row with this predictor, and what it is about.
     double draw(Index row, double predictor, const RowScale& scale, Random& random) const;
     double expected(Index row, double predictor) const;
@@ -77,8 +91,12 @@ class RowLikelihood {
     double guess(Index row) const;
 
   private:
-    void block(Index first, Index rows, const Vector& means, const Vector& variances, const RowScale& scale,
-               double constant, RowTerms& out) const;
+    /// E ℓ and so on of rows first … first + rows − 1, each as if it weighed one: `means` and `variances` begin there.
+    void block(Index first, Index rows, const double* means, const double* variances, const RowScale& scale,
+               double constant, std::array<double, kOrders * kFieldBlock>& out) const;
+    template <class Take>
+    void visit(const Vector& means, const Vector& variances, const RowScale& scale, int threads,
+               const Take& take) const;
 
     RowKind kind_;
     Vector y_;

@@ -43,7 +43,8 @@ RowDesign::RowDesign(std::shared_ptr<const FieldStructure> structure) : structur
         effects_.push_back(std::move(values));
         groups_.emplace_back(design.data().factors[f].level, at(shape.factors[f].levels));
     }
-    for (const FieldStructure::Pair& pair : structure_->pairs()) meetings_.emplace_back(pair.meeting, pair.levels.size());
+    for (const FieldStructure::Pair& pair : structure_->pairs())
+        meetings_.emplace_back(pair.meeting, pair.levels.size());
 }
 
 Vector RowDesign::predictors(const VectorView& x, int threads) const {
