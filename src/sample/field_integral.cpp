@@ -561,9 +561,10 @@ FieldDraws FieldIntegral::draw(Index count, std::uint64_t seed) const {
     FieldDraws result{Matrix(model_->layout().size(), count), Vector(count)};
     detail::in_parallel(options_.threads, count, [&](Index i) {
         Random random(seed, static_cast<std::uint64_t>(i));
-        const double* end = cumulated.data() + cumulated.size();
-        const double* found = std::upper_bound(cumulated.data(), end, random.uniform() * *(end - 1));
-        const Index cell = std::min<Index>(found - cumulated.data(), cumulated.size() - 1);
+        const double* begin = cumulated.data();
+        const double* end = begin + cumulated.size();
+        const double* found = std::upper_bound(begin, end, random.uniform() * *(end - 1));
+        const Index cell = std::min<Index>(found - begin, cumulated.size() - 1);
         Vector psi = fine_.col(cell);
         for (Index j = 0; j < cell_.cols(); ++j) psi += (random.uniform() - 0.5) * cell_.col(j);
         const std::unique_ptr<FieldConditional> conditional = model_->conditional(psi);
