@@ -229,6 +229,9 @@ class LRVB_EXPORT FieldModel final : public RowModel {
     std::unique_ptr<FieldConditional> conditional(const VectorView& psi) const;
     /// log p(y | ψ) + log p(ψ), or the bound on it where rows are not normal, −∞ where it cannot be had; and its gradient where asked for.
     double log_density(const VectorView& psi, Vector* gradient = nullptr) const;
+    /// The same with what a bound misses, as a conditional has it; and whether that is anything.
+    double corrected_log_density(const VectorView& psi) const;
+    bool has_corrections() const;
     /// The ψ at the top of it, found by Newton's method from `psi`, or from a guess.
     Vector top(const std::optional<Vector>& psi = {}) const;
     /// Multiplications of one conditional, about.

@@ -435,6 +435,20 @@ double FieldModel::log_density(const VectorView& psi, Vector* gradient) const {
     return evidence.value;
 }
 
+double FieldModel::corrected_log_density(const VectorView& psi) const {
+    detail::require_size("corrected_log_density", "psi", psi.size(), variance_count());
+    if (!core_->row_field) return log_density(psi);
+    try {
+        return conditional(psi)->log_density();
+    } catch (const std::domain_error&) {
+        return kNone;
+    }
+}
+
+bool FieldModel::has_corrections() const {
+    return core_->row_field != nullptr;
+}
+
 Vector FieldModel::top(const std::optional<Vector>& psi) const {
     if (psi) detail::require_size("top", "psi", psi->size(), variance_count());
     return core_->top(psi);
