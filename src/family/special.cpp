@@ -138,6 +138,10 @@ double poisson_cdf(double count, double mean) {
     return mean > 0.0 ? boost::math::gamma_q(std::floor(count) + 1.0, mean) : 1.0;
 }
 
+double gamma_beyond(double shape, double x) {
+    return boost::math::gamma_q(shape, x);
+}
+
 double softplus(double x) {
     return x > 0.0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
 }

@@ -46,6 +46,9 @@ double normal_quantile(double probability);
 double student_cdf(double degrees, double t);
 double poisson_cdf(double count, double mean);
 
+/// P(X > x) for X ~ Gamma(shape, rate 1).
+double gamma_beyond(double shape, double x);
+
 /// log(1 + exp(x)) without overflow.
 double softplus(double x);
 

@@ -84,7 +84,8 @@ class PsiDensity final : public LogDensity {
     Index dimension() const override { return model_.variance_count(); }
     Vector evaluate(const Matrix& points, int threads) const override {
         Vector result(points.cols());
-        detail::in_parallel(threads, points.cols(), [&](Index i) { result[i] = model_.log_density(points.col(i)); });
+        detail::in_parallel(threads, points.cols(),
+                            [&](Index i) { result[i] = model_.corrected_log_density(points.col(i)); });
         return result;
     }
 
@@ -233,6 +234,17 @@ FieldIntegral::FieldIntegral(const FieldModel& model, const FieldIntegralOptions
     const Index dimension = model.variance_count();
     if (!(options.step > 0.0)) options_.step = automatic_step(dimension);
     if (!(options.drop > 0.0)) options_.drop = automatic_drop(dimension);
+    if (dimension == 0) {
+        // Nothing to add up over.
+        psi_ = fine_ = Matrix(0, 1);
+        weights_ = fine_weights_ = Vector::Ones(1);
+        coarse_ = {true};
+        cell_ = Matrix(0, 0);
+        k_hat_ = kNone;
+        ess_ = 1.0;
+        log_evidence_ = model.corrected_log_density(Vector());
+        return;
+    }
     const Vector top = model.top(options.start);
     const Matrix axes = axes_of(curvature_at(model, top, options.threads));
     if (dimension <= options.lattice_dimensions) {
@@ -296,6 +308,7 @@ void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
     for (const auto& [place, value] : lattice.values) {
         if (value > lattice.highest - options_.drop) kept.push_back(place);
     }
+    correct(lattice);
     psi_.resize(dimension, static_cast<Index>(kept.size()));
     weights_.resize(psi_.cols());
     for (Index k = 0; k < psi_.cols(); ++k) {
@@ -358,6 +371,21 @@ void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
         }
     });
     fine_weights_ /= fine_weights_.sum();
+}
+
+// Where rows are not normal, the lattice reaches as far as the bound does, but its nodes weigh what they do with what the
+// bound misses.
+void FieldIntegral::correct(Lattice& lattice) const {
+    if (!model_->has_corrections()) return;
+    std::vector<Lattice::Place> places;
+    for (const auto& [place, value] : lattice.values) {
+        if (std::isfinite(value)) places.push_back(place);
+    }
+    Vector found(static_cast<Index>(places.size()));
+    detail::in_parallel(options_.threads, found.size(),
+                        [&](Index i) { found[i] = model_->corrected_log_density(lattice.psi(places[at(i)])); });
+    for (std::size_t i = 0; i < places.size(); ++i) lattice.values[places[i]] = found[static_cast<Index>(i)];
+    lattice.highest = found.maxCoeff();
 }
 
 void FieldIntegral::sample(const Vector& top, const Matrix& axes) {

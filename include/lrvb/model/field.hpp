@@ -141,8 +141,10 @@ struct FieldVariance {
 class LRVB_EXPORT FieldConditional {
   public:
     virtual ~FieldConditional() = default;
-    /// log p(y | ψ) + log p(ψ).
+    /// log p(y | ψ) + log p(ψ); where rows are not normal the bound on it, and what that misses, group by group.
     virtual double log_density() const = 0;
+    /// The bound on it: itself where rows are normal. What far nodes are judged by, where corrections cannot be trusted.
+    virtual double bound() const { return log_density(); }
     /// E(x | ψ, y), coefficients in the inner units of the layout, without ψ.
     virtual const Vector& mean() const = 0;
     /// Var(x_i | ψ, y) of all of them, by a selected inverse.
@@ -225,8 +227,11 @@ class LRVB_EXPORT FieldModel final : public RowModel {
 
     /// The field given ψ. Throws std::domain_error where P(ψ) cannot be factored.
     std::unique_ptr<FieldConditional> conditional(const VectorView& psi) const;
-    /// log p(y | ψ) + log p(ψ), −∞ where it cannot be had; and its gradient where asked for.
+    /// log p(y | ψ) + log p(ψ), or the bound on it where rows are not normal, −∞ where it cannot be had; and its gradient where asked for.
     double log_density(const VectorView& psi, Vector* gradient = nullptr) const;
+    /// The same with what a bound misses, as a conditional has it; and whether that is anything.
+    double corrected_log_density(const VectorView& psi) const;
+    bool has_corrections() const;
     /// The ψ at the top of it, found by Newton's method from `psi`, or from a guess.
     Vector top(const std::optional<Vector>& psi = {}) const;
     /// Multiplications of one conditional, about.

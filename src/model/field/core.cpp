@@ -2,6 +2,7 @@
 
 #include "base/messages.hpp"
 #include "base/validate.hpp"
+#include "model/field/row_field.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <fmt/format.h>
@@ -62,10 +63,18 @@ FieldCore::FieldCore(std::shared_ptr<const FieldData> data, const std::optional<
     design = std::make_shared<const FieldDesign>(std::move(data), std::move(units));
     structure = std::make_shared<const FieldStructure>(design);
     plan = std::make_shared<const PrecisionPlan>(structure);
+    has_nu = design->data().family == FieldFamily::student;
+    has_sigma = has_nu || design->data().family == FieldFamily::gaussian;
     set_prior(given);
     make_layout();
     const FieldData& own = design->data();
     rows = own.total_weight();
+    identity = next_model_identity();
+    hessian_pattern = structure->lower_pattern();
+    if (own.family != FieldFamily::gaussian) {
+        row_field = std::make_shared<const RowField>(*this);
+        return;
+    }
     blocks = structure->fold(own.weights.size() > 0 ? own.weights : Vector(Vector::Ones(own.y.size())));
     origin = Vector::Zero(shape().size);
     fold_residuals();
@@ -75,8 +84,6 @@ FieldCore::FieldCore(std::shared_ptr<const FieldData> data, const std::optional<
         origin = solve_mean(point, *factored);
         fold_residuals();
     }
-    hessian_pattern = structure->lower_pattern();
-    identity = next_model_identity();
 }
 
 void FieldCore::fold_residuals() {
@@ -125,7 +132,10 @@ void FieldCore::set_prior(const std::optional<FieldPrior>& given) {
     for (std::size_t f = 0; f < data.factors.size(); ++f) {
         parts.emplace_back(prior.factors[f], units_of_effects(units, f), data.factors[f].name);
     }
-    parts.emplace_back(FieldPrior::Factor{{prior.sigma}, false}, Vector::Constant(1, units.response_scale), "sigma");
+    if (has_sigma) {
+        parts.emplace_back(FieldPrior::Factor{{prior.sigma}, false}, Vector::Constant(1, units.response_scale),
+                           "sigma");
+    }
 
     const auto add_scale = [&](Index part, Index effect, const std::string& name, const ScalePrior& own, bool shared) {
         const auto add = [&](const std::string& number, bool second, const std::string& of) {
@@ -164,7 +174,15 @@ void FieldCore::set_prior(const std::optional<FieldPrior>& given) {
                       prior.factors[f].sd[e], shared);
         }
     }
-    add_scale(static_cast<Index>(data.factors.size()), 0, "sigma", prior.sigma, false);
+    if (has_sigma) add_scale(static_cast<Index>(data.factors.size()), 0, "sigma", prior.sigma, false);
+    if (has_nu) {
+        require_positive("FieldPrior", "nu_shape", prior.nu_shape);
+        require_positive("FieldPrior", "nu_rate", prior.nu_rate);
+        for (const bool second : {false, true}) {
+            hyperparameter_names.emplace_back(second ? "nu: rate" : "nu: shape");
+            hyperparameters.push_back({Hyperparameter::Kind::nu, 0, 0, second});
+        }
+    }
 }
 
 void FieldCore::make_layout() {
@@ -189,9 +207,15 @@ void FieldCore::make_layout() {
             }
         }
     }
-    part_offset_.push_back(layout.size());
-    layout.add(prior.sigma.kind == ScalePrior::Kind::uniform ? "logit_sigma" : "log_sigma", family::Point{});
-    variances.push_back({"sigma", FieldVariance::Kind::sigma, -1, -1, -1});
+    if (has_sigma) {
+        part_offset_.push_back(layout.size());
+        layout.add(prior.sigma.kind == ScalePrior::Kind::uniform ? "logit_sigma" : "log_sigma", family::Point{});
+        variances.push_back({"sigma", FieldVariance::Kind::sigma, -1, -1, -1});
+    }
+    if (has_nu) {
+        layout.add("log_nu_minus_one", family::Point{});
+        variances.push_back({"nu", FieldVariance::Kind::nu, -1, -1, -1});
+    }
     variance_count_ = layout.size();
     if (data.intercept) layout.add("intercept", family::Point{});
     for (const std::string& name : data.names) layout.add(fmt::format("beta[{}]", name), family::Point{});
@@ -213,6 +237,12 @@ PsiPoint FieldCore::psi_point(const VectorView& psi) const {
         result.parts.push_back(parts[i].covariance(own));
         result.log_prior += parts[i].log_prior(own, result.prior_gradient.segment(part_offset_[i], size));
         if (i < shape().factors.size()) result.precisions.push_back(result.parts.back().precision);
+    }
+    if (has_nu) {
+        const Index place = variance_count_ - 1;
+        const DegreesDensity density = degrees_density(prior.nu_shape, prior.nu_rate, psi[place]);
+        result.log_prior += density.value;
+        result.prior_gradient[place] += density.slope;
     }
     return result;
 }
@@ -317,6 +347,7 @@ Vector FieldCore::psi_gradient(const PsiPoint& point, const Squares& squares, co
     Vector gradient = point.prior_gradient;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const bool is_sigma = i == sigma_part();
+        if (is_sigma && row_field) continue;
         const double levels = is_sigma ? rows : static_cast<double>(shape().factors[i].levels);
         Matrix sum = is_sigma ? Matrix::Constant(1, 1, squares.residual) : squares.sums[i];
         if (spread != nullptr) sum += is_sigma ? Matrix::Constant(1, 1, spread->trace) : spread->sums[i];
@@ -329,7 +360,8 @@ Vector FieldCore::psi_gradient(const PsiPoint& point, const Squares& squares, co
     return gradient;
 }
 
-FieldCore::Evidence FieldCore::evidence(const VectorView& psi, bool gradient) const {
+FieldCore::Evidence FieldCore::evidence(const VectorView& psi, bool gradient, const Evidence* near) const {
+    if (row_field) return row_field->evidence(psi, gradient, near != nullptr ? near->inner.get() : nullptr);
     Evidence result;
     result.value = kNone;
     if (!psi.allFinite()) return result;
@@ -351,7 +383,8 @@ FieldCore::Evidence FieldCore::evidence(const VectorView& psi, bool gradient) co
 // A few steps of the EM algorithm without priors, from a third of the response's sd in everything.
 Vector FieldCore::guess() const {
     Vector psi(variance_count_);
-    for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (row_field) psi = row_field->guess();
+    for (std::size_t i = 0; i < parts.size() && !row_field; ++i) {
         const double sd = i == sigma_part() ? 0.7 : 0.35;
         psi.segment(part_offset_[i], parts[i].size()) = parts[i].from_sds(Vector::Constant(parts[i].effects(), sd));
     }
@@ -361,6 +394,7 @@ Vector FieldCore::guess() const {
         if (here.value == kNone) return psi;
         for (std::size_t i = 0; i < parts.size(); ++i) {
             const bool is_sigma = i == sigma_part();
+            if (is_sigma && row_field) continue;
             const double levels = is_sigma ? rows : static_cast<double>(shape().factors[i].levels);
             const Matrix sum = is_sigma ? Matrix::Constant(1, 1, here.squares.residual + here.spread.trace)
                                         : Matrix(here.squares.sums[i] + here.spread.sums[i]);
@@ -409,6 +443,7 @@ Vector FieldCore::top(const std::optional<Vector>& from) const {
     constexpr double kLongest = 2.0;
     constexpr double kEnough = 1e-10;  // Newton's decrement
     Vector psi = from ? *from : guess();
+    if (variance_count_ == 0) return psi;
     Evidence here = evidence(psi, true);
     if (here.value == kNone) {
         throw std::domain_error(
@@ -424,7 +459,7 @@ Vector FieldCore::top(const std::optional<Vector>& from) const {
             for (Index j = 0; j < variance_count_; ++j) {
                 Vector moved = psi;
                 moved[j] += kPsiStep;
-                const Evidence there = evidence(moved, true);
+                const Evidence there = evidence(moved, true, &here);
                 if (there.value == kNone) return psi;
                 curvature.col(j) = (there.gradient - here.gradient) / kPsiStep;
             }
@@ -436,7 +471,7 @@ Vector FieldCore::top(const std::optional<Vector>& from) const {
         double length = 1.0;
         Evidence there;
         for (; length > 1e-6; length *= 0.5) {
-            there = evidence(psi + length * direction, true);
+            there = evidence(psi + length * direction, true, &here);
             if (there.value > here.value - 1e-13 * std::abs(here.value) &&
                 (there.value > here.value || there.gradient.norm() < here.gradient.norm())) {
                 break;

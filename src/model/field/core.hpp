@@ -12,9 +12,12 @@
 
 namespace lrvb::detail {
 
+class RowField;
+struct FieldInner;
+
 /// ψ as the field sees it: prior precisions and their derivatives, and log p(ψ).
 struct PsiPoint {
-    std::vector<EffectCovariance> parts;  // of each factor, then of σ (1 × 1)
+    std::vector<EffectCovariance> parts;  // of each factor, then of σ (1 × 1) where there is one
     std::vector<Matrix> precisions;       // of each factor
     double log_prior = 0.0;
     Vector prior_gradient;
@@ -61,9 +64,11 @@ class FieldCore {
         Vector mean;
         Spread spread;
         Squares squares;
+        std::shared_ptr<const FieldInner> inner;  // of rows that are not normal
     };
-    /// Without a value that is finite where it cannot be had.
-    Evidence evidence(const VectorView& psi, bool gradient) const;
+    /// Without a value that is finite where it cannot be had. `near` is that of a ψ near by, which saves steps where
+    /// rows are not normal.
+    Evidence evidence(const VectorView& psi, bool gradient, const Evidence* near = nullptr) const;
     Vector top(const std::optional<Vector>& from) const;
     /// ∂²F/∂ψ∂ψ with m held, or, with `held`, with S too, by central differences of the gradient.
     Matrix psi_curvature(const VectorView& psi, const Squares& squares, const Spread* held) const;
@@ -75,10 +80,11 @@ class FieldCore {
     const FieldShape& shape() const { return design->shape(); }
     /// Where the ψ of a factor, or of σ (the last part), begin.
     Index part_offset(std::size_t part) const { return part_offset_[part]; }
-    std::size_t sigma_part() const { return parts.size() - 1; }
+    /// Beyond the parts where there is no σ.
+    std::size_t sigma_part() const { return shape().factors.size(); }
 
     struct Hyperparameter {
-        enum class Kind { fixed_mean, fixed_sd, scale };
+        enum class Kind { fixed_mean, fixed_sd, scale, nu };
         Kind kind;
         Index place;       // fixed effect, or part
         Index effect = 0;  // of a part
@@ -104,6 +110,9 @@ class FieldCore {
     std::vector<std::string> hyperparameter_names;
     std::vector<Hyperparameter> hyperparameters;
     std::uint64_t identity = 0;
+    bool has_sigma = true;
+    bool has_nu = false;                        // its ψ is the last, after that of σ
+    std::shared_ptr<const RowField> row_field;  // null where rows are normal
 
   private:
     void set_prior(const std::optional<FieldPrior>& given);

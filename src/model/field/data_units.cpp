@@ -94,7 +94,11 @@ Functionals FieldModel::in_data_units(const std::vector<std::string>& names) con
             door.add_coefficient(functional, variable - core.variance_count(), 1.0);
             continue;
         }
-        std::size_t part = core.sigma_part();
+        if (core.has_nu && variable == core.variance_count() - 1) {
+            door.add_psi(functional, variable, 0.0);
+            continue;
+        }
+        std::size_t part = core.parts.size() - 1;
         while (core.part_offset(part) > variable) --part;
         door.add_psi(functional, variable, shift_of(core, part, variable - core.part_offset(part)));
     }
@@ -136,6 +140,10 @@ Vector FieldModel::variance_values(const VectorView& psi) const {
             value = std::sqrt(covariances.back()(0, 0)) * core.design->units().response_scale;
             continue;
         }
+        if (own.kind == FieldVariance::Kind::nu) {
+            value = 1.0 + std::exp(psi[psi.size() - 1]);
+            continue;
+        }
         const Matrix& covariance = covariances[at(own.factor)];
         if (own.kind == FieldVariance::Kind::sd) {
             value = std::sqrt(covariance(own.row, own.row)) * core.design->units().effect_unit(at(own.factor), own.row);
@@ -158,6 +166,10 @@ Matrix FieldModel::variance_jacobian(const VectorView& psi) const {
     }
     for (std::size_t v = 0; v < core.variances.size(); ++v) {
         const FieldVariance& own = core.variances[v];
+        if (own.kind == FieldVariance::Kind::nu) {
+            result(static_cast<Index>(v), psi.size() - 1) = std::exp(psi[psi.size() - 1]);
+            continue;
+        }
         const bool is_sigma = own.kind == FieldVariance::Kind::sigma;
         const std::size_t part = is_sigma ? core.sigma_part() : at(own.factor);
         const Index row = is_sigma ? 0 : own.row;

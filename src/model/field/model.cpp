@@ -1,6 +1,7 @@
 #include "base/parallel.hpp"
 #include "base/validate.hpp"
 #include "model/field/core.hpp"
+#include "model/field/row_field.hpp"
 
 #include <lrvb/model/field.hpp>
 
@@ -153,6 +154,7 @@ State FieldModel::start(Random&) const {
 
 Expansion FieldModel::expand(const Vector& mean, Order order) const {
     const FieldCore& core = *core_;
+    if (core.row_field) return core.row_field->expand(mean, order);
     detail::require_size("expand", "mean", mean.size(), layout().size());
     const Index k = core.variance_count();
     const Vector psi = mean.head(k);
@@ -235,6 +237,7 @@ Expansion FieldModel::expand(const Vector& mean, Order order) const {
 Expansion FieldModel::sweep(State& state) const {
     const FieldCore& core = *core_;
     const Index k = core.variance_count();
+    if (core.row_field) return core.row_field->sweep(state);
     const Expansion before = expand(state.mean, Order::value);
     const auto first = state.clamped.begin();
     const bool all_free = std::none_of(first + k, state.clamped.end(), [](bool held) { return held; });
@@ -297,6 +300,10 @@ Vector FieldModel::log_joint(const Matrix& statistics, int threads) const {
     detail::in_parallel(threads, statistics.cols(), [&](Index c) {
         const Vector psi = statistics.col(c).head(core.variance_count());
         const Vector x = statistics.col(c).tail(core.size());
+        if (core.row_field) {
+            result[c] = core.row_field->log_joint(psi, x, nullptr);
+            return;
+        }
         Vector force;
         result[c] = core.log_joint(core.psi_point(psi), x, core.squares(x, force));
     });
@@ -311,6 +318,12 @@ JointGradients FieldModel::log_joint_gradients(const Matrix& statistics, int thr
     detail::in_parallel(threads, statistics.cols(), [&](Index c) {
         const Vector psi = statistics.col(c).head(core.variance_count());
         const Vector x = statistics.col(c).tail(core.size());
+        if (core.row_field) {
+            Vector gradient;
+            result.values[c] = core.row_field->log_joint(psi, x, &gradient);
+            result.gradients.col(c) = gradient;
+            return;
+        }
         Vector force;
         const PsiPoint point = core.psi_point(psi);
         const FieldCore::Squares squares = core.squares(x, force);
@@ -341,12 +354,19 @@ Vector FieldModel::hyperparameter_gradient(const Vector& mean, Index hyperparame
         result.segment(offset, size) = core.parts[part].gradient_by(psi.segment(offset, size), own.effect, own.second);
         return result;
     }
+    if (own.kind == FieldCore::Hyperparameter::Kind::nu) {
+        const detail::DegreesDensity density =
+            detail::degrees_density(core.prior.nu_shape, core.prior.nu_rate, psi[k - 1]);
+        result[k - 1] = own.second ? density.slope_by_rate : density.slope_by_shape;
+        return result;
+    }
     const Index j = own.place;
     const double precision = core.fixed_precision[j];
     if (own.kind == FieldCore::Hyperparameter::Kind::fixed_mean) {
         result[k + j] = precision / core.fixed_unit[j];
         return result;
     }
+    if (core.row_field) return core.row_field->fixed_sd_gradient(mean, j);
     const double sd = core.fixed_unit[j] / std::sqrt(precision);
     const double change = -2.0 * precision / sd;
     result[k + j] = -change * (mean[k + j] - core.fixed_mean[j]);
@@ -391,6 +411,13 @@ Vector FieldModel::mean_field_variances(const State& state) const {
     detail::require_size("mean_field_variances", "state", state.mean.size(), layout().size());
     const Index k = core.variance_count();
     const Vector psi = state.mean.head(k);
+    if (core.row_field) {
+        const detail::RowField::At at_state = core.row_field->at(psi, state.mean.tail(core.size()), nullptr);
+        Vector result(state.mean.size());
+        result.head(k) = -core.row_field->held_curvature(at_state).diagonal().cwiseInverse();
+        result.tail(core.size()) = at_state.inner.inverse->diagonal();
+        return result;
+    }
     const BoundAt here = bound_at(core, psi, state.mean.tail(core.size()), true);
     if (!here.factor) throw std::domain_error("the precision of the field cannot be factored at these sds");
     Vector result(state.mean.size());
@@ -402,6 +429,7 @@ Vector FieldModel::mean_field_variances(const State& state) const {
 
 std::unique_ptr<FieldConditional> FieldModel::conditional(const VectorView& psi) const {
     detail::require_size("conditional", "psi", psi.size(), variance_count());
+    if (core_->row_field) return core_->row_field->conditional(core_, psi);
     return std::make_unique<NormalConditional>(core_, psi);
 }
 
@@ -410,6 +438,20 @@ double FieldModel::log_density(const VectorView& psi, Vector* gradient) const {
     FieldCore::Evidence evidence = core_->evidence(psi, gradient != nullptr);
     if (gradient != nullptr) *gradient = std::move(evidence.gradient);
     return evidence.value;
+}
+
+double FieldModel::corrected_log_density(const VectorView& psi) const {
+    detail::require_size("corrected_log_density", "psi", psi.size(), variance_count());
+    if (!core_->row_field) return log_density(psi);
+    try {
+        return conditional(psi)->log_density();
+    } catch (const std::domain_error&) {
+        return kNone;
+    }
+}
+
+bool FieldModel::has_corrections() const {
+    return core_->row_field != nullptr;
 }
 
 Vector FieldModel::top(const std::optional<Vector>& psi) const {

@@ -94,8 +94,18 @@ void require_field(const FieldData& data) {
             }
         }
     }
-    if (data.family != FieldFamily::gaussian || data.link != FieldLink::identity) {
-        throw std::invalid_argument("FieldData: family and link must be gaussian and identity");
+    const bool binary_link =
+        data.link == FieldLink::logit || data.link == FieldLink::probit || data.link == FieldLink::cloglog;
+    bool fits = data.link == FieldLink::identity;
+    if (data.family == FieldFamily::binomial) fits = binary_link;
+    if (data.family == FieldFamily::poisson) fits = data.link == FieldLink::log;
+    if (!fits) {
+        throw std::invalid_argument(
+            "FieldData: the link must be identity for gaussian and student rows, logit, probit or cloglog for binomial "
+            "ones, log for Poisson");
+    }
+    if (data.trials.size() > 0 && data.family != FieldFamily::binomial) {
+        throw std::invalid_argument("FieldData: only binomial rows have trials");
     }
 }
 

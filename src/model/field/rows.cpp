@@ -1,6 +1,7 @@
 #include "base/parallel.hpp"
 #include "base/validate.hpp"
 #include "model/field/core.hpp"
+#include "model/field/row_field.hpp"
 #include "model/rows_at_once.hpp"
 
 #include <algorithm>
@@ -60,6 +61,10 @@ std::vector<std::string> FieldModel::inputs() const {
 void FieldModel::ask_rows(const State& state, const Matrix& directions, RowChange change,
                           const RowVisitor& visit) const {
     const FieldCore& core = *core_;
+    if (core.row_field) {
+        core.row_field->ask_rows(state, directions, change, visit);
+        return;
+    }
     detail::require_size("ask_rows", "rows of the directions", directions.rows(), layout().size());
     const FieldData& data = this->data();
     const detail::FieldDesign& design = *core.design;
@@ -132,6 +137,10 @@ void FieldModel::ask_rows(const State& state, const Matrix& directions, RowChang
 
 void FieldModel::row_log_likelihoods(const Matrix& statistics, int threads, const RowVisitor& visit) const {
     const FieldCore& core = *core_;
+    if (core.row_field) {
+        core.row_field->row_log_likelihoods(statistics, threads, visit);
+        return;
+    }
     detail::require_size("row_log_likelihoods", "a column of statistics", statistics.rows(), layout().size());
     const detail::FieldDesign& design = *core.design;
     const Vector sigma = sigmas(core, statistics);
@@ -158,6 +167,10 @@ void FieldModel::row_log_likelihoods(const Matrix& statistics, int threads, cons
 void FieldModel::replicate_rows(const Matrix& statistics, std::uint64_t seed, int threads,
                                 const ReplicateVisitor& visit) const {
     const FieldCore& core = *core_;
+    if (core.row_field) {
+        core.row_field->replicate_rows(statistics, seed, threads, visit);
+        return;
+    }
     detail::require_size("replicate_rows", "a column of statistics", statistics.rows(), layout().size());
     const detail::FieldDesign& design = *core.design;
     const double unit = design.units().response_scale;

@@ -1,0 +1,155 @@
+#include "model/field/inner.hpp"
+
+#include <Eigen/Cholesky>
+
+#include <algorithm>
+#include <cmath>
+
+/// What a bound F(ψ) misses of log p(y | ψ), group by group. Given the rest of the field, a level's effects are
+/// t ~ N(0, Q_gg⁻¹) about their mean under q, and rows with what else there is in their predictors averaged out,
+/// f_n(μ_n + z_nᵀt, v_n − z_nᵀQ_gg⁻¹z_n), are functions of t. The local posterior
+///
+///     p_g(t) ∝ exp φ(t),     φ(t) = −½ tᵀP_gg t + cᵀt + Σ_{n∈g} f_n(μ_n + z_nᵀt, v_n − z_nᵀQ_gg⁻¹z_n),
+///
+/// with c such that q_g is its best normal, exceeds q_g's bound by KL(q_g ‖ p_g), which is what is added: by a rule in
+/// t for one or two effects, which stays finite far out; to second order in ℓ''' and ℓ'''' for more,
+///
+///     Σ_{n,m∈g} (ℓ'''_n ℓ'''_m K_nm³/12 + ℓ''''_n ℓ''''_m K_nm⁴/48),      K_nm = z_nᵀQ_gg⁻¹z_m.
+///
+/// The derivative of that in the predictors, times the responding covariance, is what is added to the mean.
+namespace lrvb::detail {
+
+namespace {
+
+constexpr Index kMostPairs = 4000;  // rows of a group: in larger ones the second order is far below sampling error
+
+constexpr std::size_t at(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+}
+
+struct TensorRule {
+    explicit TensorRule(Index effects) {
+        const HermiteRule line(effects == 1 ? 15 : 9);
+        const auto count = static_cast<Index>(line.nodes.size());
+        const Index size = effects == 1 ? count : count * count;
+        nodes.resize(effects, size);
+        log_weights.resize(size);
+        for (Index k = 0; k < size; ++k) {
+            log_weights[k] = 0.0;
+            for (Index e = 0, rest = k; e < effects; ++e, rest /= count) {
+                nodes(e, k) = line.nodes[at(rest % count)];
+                log_weights[k] += std::log(line.weights[at(rest % count)]);
+            }
+        }
+    }
+    Matrix nodes;
+    Vector log_weights;
+};
+
+}  // namespace
+
+FieldInnerProblem::Correction FieldInnerProblem::correction(const FieldGiven& given, const FieldInner& at) const {
+    const LocalResponse response(*this, given, at);
+    const Index rows = design_->rows();
+    Correction result;
+    Vector force = Vector::Zero(rows);
+    for (std::size_t f = 0; f < response.groupings(); ++f) {
+        const Index q = response.effects(f);
+        const RowGroups& groups = response.groups(f);
+        std::vector<Matrix> whitening;  // L⁻¹ of Q_gg = LLᵀ
+        for (Index g = 0; g < groups.count(); ++g) {
+            const Eigen::LLT<Matrix> factor(response.precision(f, g));
+            whitening.emplace_back(factor.matrixL().solve(Matrix::Identity(q, q)));
+        }
+        if (q > 2) {
+            for (Index g = 0; g < groups.count(); ++g) {
+                const Index first = groups.starts[detail::at(g)];
+                const Index count = groups.starts[detail::at(g) + 1] - first;
+                if (count > kMostPairs) continue;
+                Matrix white(q, count);
+                Vector third(count);
+                Vector fourth(count);
+                for (Index i = 0; i < count; ++i) {
+                    const Index n = groups.rows[detail::at(first + i)];
+                    white.col(i) = Eigen::Map<const Vector>(response.values(f, n), q);
+                    third[i] = at.terms.third[n];
+                    fourth[i] = at.terms.fourth[n];
+                }
+                white = (whitening[detail::at(g)] * white).eval();
+                for (Index i = 0; i < count; ++i) {
+                    const Eigen::ArrayXd k = (white.transpose() * white.col(i)).array();
+                    const Eigen::ArrayXd cubes = k * k * k;
+                    const double pull = (third.array() * cubes).sum();
+                    const double squeeze = (fourth.array() * cubes * k).sum();
+                    result.log_evidence += third[i] * pull / 12.0 + fourth[i] * squeeze / 48.0;
+                    force[groups.rows[detail::at(first + i)]] += fourth[i] * pull / 6.0;
+                }
+            }
+            continue;
+        }
+
+        const TensorRule rule(q);
+        const Index nodes = rule.log_weights.size();
+        Matrix log_terms(nodes, groups.count());
+        std::vector<RowTerms> at_node(detail::at(nodes));
+        Vector variances = at.variances;
+        std::vector<Matrix> shifts(detail::at(groups.count()));  // t at the nodes
+        for (Index g = 0; g < groups.count(); ++g) {
+            const Matrix& inverse = whitening[detail::at(g)];
+            shifts[detail::at(g)] = inverse.transpose() * rule.nodes;
+            Vector linear = Vector::Zero(q);
+            for (Index i = groups.starts[detail::at(g)]; i < groups.starts[detail::at(g) + 1]; ++i) {
+                const Index n = groups.rows[detail::at(i)];
+                const Eigen::Map<const Vector> z(response.values(f, n), q);
+                variances[n] = std::max(0.0, variances[n] - (inverse * z).squaredNorm());
+                linear -= at.terms.first[n] * z;
+            }
+            const bool by_fixed = shape().factors.empty();
+            const Matrix prior = by_fixed ? Matrix(given.fixed_precision.asDiagonal()) : given.precisions[f];
+            for (Index k = 0; k < nodes; ++k) {
+                const Vector t = shifts[detail::at(g)].col(k);
+                log_terms(k, g) = rule.log_weights[k] + 0.5 * rule.nodes.col(k).squaredNorm() - 0.5 * t.dot(prior * t) +
+                                  linear.dot(t);
+            }
+            result.log_evidence -= 0.5 * static_cast<double>(q) - 0.5 * (inverse * prior * inverse.transpose()).trace();
+        }
+        Vector predictors(rows);
+        for (Index k = 0; k < nodes; ++k) {
+            for (Index g = 0; g < groups.count(); ++g) {
+                for (Index i = groups.starts[detail::at(g)]; i < groups.starts[detail::at(g) + 1]; ++i) {
+                    const Index n = groups.rows[detail::at(i)];
+                    predictors[n] =
+                        at.predictors[n] +
+                        Eigen::Map<const Vector>(response.values(f, n), q).dot(shifts[detail::at(g)].col(k));
+                }
+            }
+            RowTerms& terms = at_node[detail::at(k)];
+            likelihood_.terms(predictors, variances, given.scale, threads_, terms);
+            for (Index g = 0; g < groups.count(); ++g) {
+                for (Index i = groups.starts[detail::at(g)]; i < groups.starts[detail::at(g) + 1]; ++i) {
+                    const Index n = groups.rows[detail::at(i)];
+                    log_terms(k, g) += terms.value[n] - at.terms.value[n];
+                }
+            }
+        }
+        for (Index g = 0; g < groups.count(); ++g) {
+            const double largest = log_terms.col(g).maxCoeff();
+            Vector probabilities = (log_terms.col(g).array() - largest).exp();
+            const double total = probabilities.sum();
+            result.log_evidence += largest + std::log(total);
+            probabilities /= total;
+            const Vector mean = shifts[detail::at(g)] * probabilities;
+            for (Index i = groups.starts[detail::at(g)]; i < groups.starts[detail::at(g) + 1]; ++i) {
+                const Index n = groups.rows[detail::at(i)];
+                double slope = 0.0;
+                for (Index k = 0; k < nodes; ++k) slope += probabilities[k] * at_node[detail::at(k)].first[n];
+                force[n] += slope - at.terms.first[n] -
+                            at.terms.second[n] * Eigen::Map<const Vector>(response.values(f, n), q).dot(mean);
+            }
+        }
+    }
+    result.mean = design_->transposed(force, threads_);
+    return result;
+}
+
+}  // namespace lrvb::detail

@@ -1,0 +1,361 @@
+#include "model/field/inner.hpp"
+
+#include "base/parallel.hpp"
+
+#include <Eigen/Cholesky>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+namespace lrvb::detail {
+
+namespace {
+
+constexpr Index kTaskRows = 4096;
+constexpr Index kRowsForThreads = 20000;
+constexpr Index kMostFixedProducts = 12;  // fixed effects that are a group of their own
+constexpr int kMostSteps = 200;
+constexpr double kClose = 1e-11;
+
+constexpr std::size_t at(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+}
+
+template <class Body>
+void in_parts(int threads, Index count, Index part, const Body& body) {
+    in_parallel(threads, (count + part - 1) / part, [&](Index t) { body(t * part, std::min(count, (t + 1) * part)); });
+}
+
+}  // namespace
+
+FieldInnerProblem::FieldInnerProblem(std::shared_ptr<const PrecisionPlan> plan, std::shared_ptr<const RowDesign> design,
+                                     RowLikelihood likelihood)
+    : plan_(std::move(plan)), design_(std::move(design)), likelihood_(std::move(likelihood)) {
+    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+    if (likelihood_.rows() >= kRowsForThreads) threads_ = std::max(1, cores);
+}
+
+Vector FieldInnerProblem::prior_times(const FieldGiven& given, const VectorView& x) const {
+    const FieldShape& shape = this->shape();
+    Vector result(shape.size);
+    result.head(shape.fixed) = given.fixed_precision.cwiseProduct(x.head(shape.fixed));
+    for (std::size_t f = 0; f < shape.factors.size(); ++f) {
+        const auto [offset, levels, q] = shape.factors[f];
+        for (Index g = 0; g < levels; ++g) {
+            result.segment(offset + g * q, q).noalias() = given.precisions[f] * x.segment(offset + g * q, q);
+        }
+    }
+    return result;
+}
+
+Vector FieldInnerProblem::gradient(const FieldGiven& given, const FieldInner& at) const {
+    return design_->transposed(at.terms.first, threads_) - prior_times(given, at.mean - given.mean);
+}
+
+bool FieldInnerProblem::factorise(const FieldGiven& given, FieldInner& at) const {
+    at.blocks = design_->fold(at.weights, threads_);
+    auto factor = std::make_shared<PrecisionFactor>(plan_);
+    if (!factor->factorise(at.blocks, 1.0, given.fixed_precision, given.precisions)) return false;
+    at.inverse = std::make_shared<PrecisionInverse>(*factor);
+    at.factor = std::move(factor);
+    return true;
+}
+
+bool FieldInnerProblem::evaluate(const FieldGiven& given, FieldInner& at) const {
+    if (!at.mean.allFinite() || !at.weights.allFinite() || !factorise(given, at)) return false;
+    at.predictors = design_->predictors(at.mean, threads_);
+    at.variances.resize(design_->rows());
+    in_parts(threads_, design_->rows(), kTaskRows, [&](Index begin, Index end) {
+        for (Index n = begin; n < end; ++n) at.variances[n] = std::max(0.0, at.inverse->row_variance(n));
+    });
+    likelihood_.terms(at.predictors, at.variances, given.scale, threads_, at.terms);
+    const Vector away = at.mean - given.mean;
+    at.bound = 0.5 * (given.log_determinant - at.factor->log_determinant()) - 0.5 * away.dot(prior_times(given, away)) +
+               0.5 * at.weights.dot(at.variances) + at.terms.value.sum();
+    return std::isfinite(at.bound) && at.terms.first.allFinite() && at.terms.second.allFinite();
+}
+
+// Normal rows about the predictors that each row would have by itself.
+void FieldInnerProblem::start(const FieldGiven& given, FieldInner& at) const {
+    const Index rows = design_->rows();
+    Vector guesses(rows);
+    for (Index n = 0; n < rows; ++n) guesses[n] = likelihood_.guess(n);
+    RowTerms terms;
+    likelihood_.terms(guesses, Vector(), given.scale, threads_, terms);
+    at.weights = (-terms.second).cwiseMax(0.0);
+    if (!factorise(given, at)) throw std::domain_error("the field's precision cannot be factored");
+    const Vector right =
+        prior_times(given, given.mean) + design_->transposed(at.weights.cwiseProduct(guesses), threads_);
+    at.mean = at.factor->solve(right);
+}
+
+FieldInner FieldInnerProblem::top(const FieldGiven& given, const FieldInner* near) const {
+    FieldInner begin;
+    if (near != nullptr) {
+        begin.mean = near->mean;
+        begin.weights = near->weights;
+        if (evaluate(given, begin)) return climb(given, std::move(begin), true);
+    }
+    start(given, begin);
+    if (!evaluate(given, begin)) {
+        begin.mean = given.mean;
+        if (!evaluate(given, begin)) throw std::domain_error("the field has no finite bound near its prior mean");
+    }
+    return climb(given, std::move(begin), true);
+}
+
+FieldInner FieldInnerProblem::top_at(const FieldGiven& given, const Vector& mean, const FieldInner* near) const {
+    FieldInner begin;
+    if (near != nullptr) {
+        begin.weights = near->weights;
+        begin.mean = mean;
+        if (evaluate(given, begin)) return climb(given, std::move(begin), false);
+    }
+    start(given, begin);
+    begin.mean = mean;
+    if (!evaluate(given, begin)) throw std::domain_error("the field has no finite bound at this mean");
+    return climb(given, std::move(begin), false);
+}
+
+FieldInner FieldInnerProblem::climb(const FieldGiven& given, FieldInner at, bool move_mean) const {
+    const Index rows = design_->rows();
+    const Vector& row_weights = likelihood_.weights();
+    for (; at.steps < kMostSteps; ++at.steps) {
+        const LocalResponse response(*this, given, at);
+        Vector step = Vector::Zero(shape().size);
+        Vector moved = Vector::Zero(rows);
+        double decrement = 0.0;
+        if (move_mean) {
+            // Conjugate gradients for (Q − H M Hᵀ) δ = g, preconditioned with Q: in its metric the operator is
+            // I − Q⁻¹HMHᵀ.
+            const Vector right = gradient(given, at) + design_->transposed(response.pull(moved, true), threads_);
+            Vector residual = right;
+            Vector preconditioned = at.factor->solve(residual);
+            Vector direction = preconditioned;
+            double size = residual.dot(preconditioned);
+            const double first_size = size;
+            decrement = size;
+            for (int i = 0; i < 12 && size > 1e-8 * first_size && size > 1e-30; ++i) {
+                const Vector along = design_->predictors(direction, threads_);
+                // Q direction, by what Q is made of.
+                Vector image =
+                    prior_times(given, direction) +
+                    design_->transposed(at.weights.cwiseProduct(along) - response.pull(along, false), threads_);
+                const double curvature = direction.dot(image);
+                if (!(curvature > 0.0)) break;
+                const double length = size / curvature;
+                step += length * direction;
+                residual -= length * image;
+                preconditioned = at.factor->solve(residual);
+                const double next = residual.dot(preconditioned);
+                direction = preconditioned + (next / size) * direction;
+                size = next;
+            }
+            if (step.isZero(0.0)) step = at.factor->solve(right);
+            moved = design_->predictors(step, threads_);
+        }
+        const Vector change = response.variance_change(moved, true);
+        // Where the rows' curvatures will be, to first order; no further than half of what they are.
+        Vector target =
+            -at.terms.second - at.terms.third.cwiseProduct(moved) - 0.5 * at.terms.fourth.cwiseProduct(change);
+        const bool concave = likelihood_.kind() != RowKind::student;
+        double largest = 0.0;
+        for (Index n = 0; n < rows; ++n) {
+            const double exact = -at.terms.second[n];
+            if (concave && !(target[n] >= 0.25 * exact && target[n] <= 4.0 * exact)) {
+                target[n] = std::clamp(target[n], 0.25 * exact, 4.0 * exact);
+            }
+            if (row_weights[n] == 0.0) target[n] = 0.0;
+            largest = std::max(largest, std::abs(target[n] - at.weights[n]) * at.variances[n]);
+        }
+        const double magnitude = at.terms.value.cwiseAbs().sum() + std::abs(at.bound) + 1.0;
+        bool better = false;
+        FieldInner next;
+        for (double length = 1.0; length > 1e-6; length *= 0.5) {
+            next = FieldInner();
+            next.mean = at.mean + length * step;
+            next.weights = at.weights + length * (target - at.weights);
+            next.steps = at.steps;
+            if (evaluate(given, next) && next.bound >= at.bound - 1e-14 * magnitude) {
+                better = true;
+                break;
+            }
+            // Rounding is all that is left.
+            if (decrement < kClose * kClose && largest < kClose) break;
+        }
+        if (!better) {
+            at.converged = decrement < 1e-12 && largest < 1e-8;
+            break;
+        }
+        at = std::move(next);
+        if (decrement < kClose * kClose && largest < kClose) {
+            at.converged = true;
+            break;
+        }
+    }
+    return at;
+}
+
+void LocalResponse::weigh(const double* z, Index effects, double* w) {
+    for (Index a = 0; a < effects; ++a) {
+        for (Index b = 0; b <= a; ++b) *w++ = a == b ? z[a] * z[a] : 2.0 * z[a] * z[b];
+    }
+}
+
+Index LocalResponse::effects(std::size_t grouping) const {
+    return by_fixed_ ? problem_.shape().fixed : problem_.shape().factors[grouping].effects;
+}
+
+const double* LocalResponse::values(std::size_t grouping, Index row) const {
+    const RowMajor& values = by_fixed_ ? problem_.design().fixed() : problem_.design().effects(grouping);
+    return values.data() + row * values.cols();
+}
+
+const RowGroups& LocalResponse::groups(std::size_t grouping) const {
+    return by_fixed_ ? all_ : problem_.design().groups(grouping);
+}
+
+Matrix LocalResponse::precision(std::size_t grouping, Index group) const {
+    const Index q = effects(grouping);
+    const double* block = by_fixed_ ? at_.blocks.fixed.data() : at_.blocks.diagonal[grouping].data() + group * q * q;
+    Matrix result = Eigen::Map<const RowMajor>(block, q, q);
+    if (by_fixed_) {
+        result.diagonal() += given_.fixed_precision;
+    } else {
+        result += given_.precisions[grouping];
+    }
+    return result;
+}
+
+LocalResponse::LocalResponse(const FieldInnerProblem& problem, const FieldGiven& given, const FieldInner& at)
+    : problem_(problem), given_(given), at_(at) {
+    const FieldShape& shape = problem.shape();
+    by_fixed_ = shape.factors.empty() && shape.fixed > 0 && shape.fixed <= kMostFixedProducts;
+    if (by_fixed_) all_ = RowGroups(std::vector<int>(detail::at(problem.design().rows()), 0), 1);
+    responses_.resize(by_fixed_ ? 1 : shape.factors.size());
+    for (std::size_t f = 0; f < responses_.size(); ++f) {
+        const Index q = effects(f);
+        const Index count = products(q);
+        const RowGroups& groups = this->groups(f);
+        responses_[f].resize(detail::at(groups.count()));
+        in_parts(problem.threads(), groups.count(), 64, [&](Index begin, Index end) {
+            Vector w(count);
+            for (Index g = begin; g < end; ++g) {
+                const Matrix own = precision(f, g);
+                // ½ tr(Q E_i Q E_j): with i = (a, b), E_i = e_a e_bᵀ + e_b e_aᵀ, or e_a e_aᵀ.
+                Matrix curvature(count, count);
+                Index i = 0;
+                for (Index a = 0; a < q; ++a) {
+                    for (Index b = 0; b <= a; ++b, ++i) {
+                        Index j = 0;
+                        for (Index c = 0; c < q; ++c) {
+                            for (Index d = 0; d <= c; ++d, ++j) {
+                                const double both = own(a, c) * own(b, d) + own(a, d) * own(b, c);
+                                curvature(i, j) = both * (a == b ? 0.5 : 1.0) * (c == d ? 0.5 : 1.0);
+                            }
+                        }
+                    }
+                }
+                Matrix bent = curvature;
+                for (Index k = groups.starts[detail::at(g)]; k < groups.starts[detail::at(g) + 1]; ++k) {
+                    const Index n = groups.rows[detail::at(k)];
+                    weigh(values(f, n), q, w.data());
+                    bent.noalias() -= 0.25 * at.terms.fourth[n] * w * w.transpose();
+                }
+                // Away from the top rows may bend more than q allows: then S follows as if they did not bend.
+                const Eigen::LLT<Matrix> factor(bent);
+                bool fine = factor.info() == Eigen::Success;
+                for (Index k = 0; fine && k < count; ++k) {
+                    const double pivot = factor.matrixLLT()(k, k);
+                    fine = pivot * pivot > 0.02 * curvature(k, k);
+                }
+                Matrix& response = responses_[f][detail::at(g)];
+                response = fine ? factor.solve(Matrix::Identity(count, count)).eval()
+                                : curvature.llt().solve(Matrix::Identity(count, count)).eval();
+            }
+        });
+    }
+}
+
+Vector LocalResponse::variance_change(const Vector& moved, bool with_residuals) const {
+    Vector change = Vector::Zero(moved.size());
+    for (std::size_t f = 0; f < responses_.size(); ++f) {
+        const Index q = effects(f);
+        const Index count = products(q);
+        const RowGroups& groups = this->groups(f);
+        // A row is in one group of each grouping.
+        in_parts(problem_.threads(), groups.count(), 64, [&](Index begin, Index end) {
+            Vector w(count);
+            Vector sum(count);
+            for (Index g = begin; g < end; ++g) {
+                sum.setZero();
+                const Index first = groups.starts[at(g)];
+                const Index last = groups.starts[at(g) + 1];
+                for (Index k = first; k < last; ++k) {
+                    const Index n = groups.rows[at(k)];
+                    double force = 0.5 * at_.terms.third[n] * moved[n];
+                    if (with_residuals) force += 0.5 * (at_.weights[n] + at_.terms.second[n]);
+                    weigh(values(f, n), q, w.data());
+                    sum += force * w;
+                }
+                const Vector b = responses_[f][at(g)] * sum;
+                for (Index k = first; k < last; ++k) {
+                    const Index n = groups.rows[at(k)];
+                    weigh(values(f, n), q, w.data());
+                    change[n] += w.dot(b);
+                }
+            }
+        });
+    }
+    return change;
+}
+
+Vector LocalResponse::pull(const Vector& moved, bool with_residuals) const {
+    return 0.5 * at_.terms.third.cwiseProduct(variance_change(moved, with_residuals));
+}
+
+FieldBlocks FieldInnerProblem::responding_blocks(const FieldGiven& given, const FieldInner& at) const {
+    const LocalResponse response(*this, given, at);
+    FieldBlocks blocks = at.blocks;
+    const Index p = shape().fixed;
+    const bool by_fixed = shape().factors.empty();
+    for (std::size_t f = 0; f < response.groupings(); ++f) {
+        const Index q = response.effects(f);
+        const Index own = by_fixed ? 0 : q;
+        const Index count = LocalResponse::products(q);
+        const RowGroups& groups = response.groups(f);
+        Matrix h(p + own, count);
+        Vector w(count);
+        Matrix fixed_sum = Matrix::Zero(p, p);
+        for (Index g = 0; g < groups.count(); ++g) {
+            h.setZero();
+            for (Index k = groups.starts[detail::at(g)]; k < groups.starts[detail::at(g) + 1]; ++k) {
+                const Index n = groups.rows[detail::at(k)];
+                LocalResponse::weigh(response.values(f, n), q, w.data());
+                w *= 0.5 * at.terms.third[n];
+                h.topRows(p) += design_->fixed().row(n).transpose() * w.transpose();
+                if (own > 0) {
+                    h.bottomRows(own) += Eigen::Map<const Vector>(response.values(f, n), own) * w.transpose();
+                }
+            }
+            const Matrix product = h * response.responses()[f][detail::at(g)] * h.transpose();
+            fixed_sum += product.topLeftCorner(p, p);
+            if (own == 0) continue;
+            double* diagonal = blocks.diagonal[f].data() + g * q * q;
+            double* border = blocks.border[f].data() + g * q * p;
+            for (Index a = 0; a < q; ++a) {
+                for (Index b = 0; b < q; ++b) diagonal[a * q + b] -= product(p + a, p + b);
+                for (Index j = 0; j < p; ++j) border[a * p + j] -= product(p + a, j);
+            }
+        }
+        for (Index i = 0; i < p; ++i) {
+            for (Index j = 0; j < p; ++j) blocks.fixed[detail::at(i * p + j)] -= fixed_sum(i, j);
+        }
+    }
+    return blocks;
+}
+
+}  // namespace lrvb::detail
