@@ -92,7 +92,7 @@ asan: build/asan/build.ninja
 FUZZ_SECONDS = 60
 FUZZ_OPTIONS = -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=2 -print_final_stats=1
 
-fuzz: fuzz-csv fuzz-fit fuzz-npy
+fuzz: fuzz-csv fuzz-fit fuzz-formula fuzz-npy
 
 fuzz-%: build/fuzz/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset fuzz --target fuzz_$*

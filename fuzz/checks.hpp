@@ -13,6 +13,9 @@ void check_csv(std::string_view bytes);
 
 void check_fit(std::string_view bytes);
 
+/// A formula, or the sentence of a prior.
+void check_formula(std::string_view bytes);
+
 void check_npy(std::string_view bytes);
 
 }  // namespace lrvb::fuzz

@@ -48,7 +48,7 @@ TEST(FuzzSeeds, OfFitsAreRead) {
 
 INSTANTIATE_TEST_SUITE_P(Kept, FuzzCorpus,
                          ::testing::Values(Corpus{"csv", &fuzz::check_csv}, Corpus{"fit", &fuzz::check_fit},
-                                           Corpus{"npy", &fuzz::check_npy}),
+                                           Corpus{"formula", &fuzz::check_formula}, Corpus{"npy", &fuzz::check_npy}),
                          [](const auto& corpus) { return corpus.param.kind; });
 
 }  // namespace

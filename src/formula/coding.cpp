@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <unordered_set>
@@ -40,6 +41,17 @@ constexpr double kMostNumbers = 2147483648.0;  // of a design: 16 GB
 
 [[noreturn]] void refuse_data(const DataFrame& frame, const std::string& sentence) {
     throw std::runtime_error(fmt::format("{}: {}", frame.name, sentence));
+}
+
+/// Products of numbers may be too large for any.
+void require_finite(const DataFrame& frame, const Matrix& columns, const std::vector<std::string>& names, Index first) {
+    for (Index j = first; j < columns.cols(); ++j) {
+        if (columns.col(j).allFinite()) continue;
+        Index row = 0;
+        while (std::isfinite(columns(row, j))) ++row;
+        refuse_data(frame, fmt::format("row {}: {} is too large for a number: change the units of its columns",
+                                       frame.file_row(row), shown(names[static_cast<std::size_t>(j)])));
+    }
 }
 
 bool learns_something(const Expression& expression) {
@@ -248,6 +260,7 @@ struct FormulaCoding::Implementation {
         };
         result.columns = Matrix(frame.rows, width(frame, names.size()));
         detail::fill_columns(expansion.parts, fixed, part_levels, values, result.columns);
+        require_finite(frame, result.columns, names, 0);
         std::vector<std::vector<int>> codes(groups.size());
         for (std::size_t i = 0; i < random.size(); ++i) {
             const CodedRandom& coded = coded_random[i];
@@ -262,6 +275,7 @@ struct FormulaCoding::Implementation {
             if (first > 0) term.values.col(0).setOnes();
             detail::fill_columns(expansion.parts, coded.terms, part_levels, values,
                                  term.values.rightCols(term.values.cols() - first));
+            require_finite(frame, term.values, term.effects, first);
         }
         return result;
     }
