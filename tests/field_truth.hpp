@@ -41,7 +41,8 @@ class NestedDensity final : public LogDensity {
     NestedDensity(const FieldData& data, const FieldPrior& prior) : data_(data), prior_(prior) {
         if (!data.factors.empty()) groups_.resize(data.factors[0].levels.size());
         for (Index n = 0; n < data.y.size(); ++n) {
-            if (!groups_.empty()) groups_[static_cast<std::size_t>(data.factors[0].level[static_cast<std::size_t>(n)])].push_back(n);
+            if (!groups_.empty())
+                groups_[static_cast<std::size_t>(data.factors[0].level[static_cast<std::size_t>(n)])].push_back(n);
         }
     }
     Index dimension() const override { return 1 + data_.columns.cols() + (groups_.empty() ? 0 : 1); }

@@ -154,6 +154,7 @@ FitFile corrected(const FitFile& fit, const Check& check) {
         record.response_mean[static_cast<Index>(v)] = check.variables[v].mean_lrvb;
         record.response_sd[static_cast<Index>(v)] = check.variables[v].sd_lrvb;
     }
+    if (check.integrated) record.how = check.integrated->how;
     record.method = to_string(check.method);
     record.draws = check.draws;
     record.seed = check.seed;

@@ -228,6 +228,7 @@ Document to_document(const CorrectionRecord& record) {
     json["ess"] = record.ess;
     json["k_hat"] = record.k_hat;
     json["r_hat"] = record.r_hat;
+    if (!record.how.empty()) json["how"] = record.how;
     if (record.response_mean.size() > 0) {
         json["response"] = Document{{"mean", record.response_mean}, {"sd", record.response_sd}};
     }
@@ -242,7 +243,8 @@ CorrectionRecord correction_record(const Fields& fields) {
     record.ess = fields.number("ess");
     if (fields.has("k_hat")) record.k_hat = fields.number("k_hat");
     if (fields.has("r_hat")) record.r_hat = fields.number("r_hat");
-    if (fields.has("response")) {  // since 1.6
+    if (fields.has("how")) record.how = fields.text("how");  // since 1.6, as what follows
+    if (fields.has("response")) {
         record.response_mean = fields.fields("response").vector("mean");
         record.response_sd = fields.fields("response").vector("sd", record.response_mean.size());
     }

@@ -373,8 +373,8 @@ void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
     fine_weights_ /= fine_weights_.sum();
 }
 
-// Where rows are not normal, the lattice reaches as far as the bound does, but its nodes weigh what they do with what the
-// bound misses.
+// Where rows are not normal, the lattice reaches as far as the bound does, but its nodes weigh what they do with what
+// the bound misses.
 void FieldIntegral::correct(Lattice& lattice) const {
     if (!model_->has_corrections()) return;
     std::vector<Lattice::Place> places;
@@ -647,25 +647,31 @@ Matrix FieldIntegral::covariance(const Functionals& functionals, const Function&
 
 // A cell of the finer lattice by its weight, a place in it, and the field there: what the interpolation missed is in
 // the weights. The numbers of a draw are those of the stream with its number.
-FieldDraws FieldIntegral::draw(Index count, std::uint64_t seed) const {
+FieldDraws FieldIntegral::draw(Index count, std::uint64_t seed, Index each) const {
     detail::require_at_least("FieldIntegral::draw", "count", count, 1);
+    detail::require_at_least("FieldIntegral::draw", "each", each, 1);
     Vector cumulated = fine_weights_;
     for (Index i = 1; i < cumulated.size(); ++i) cumulated[i] += cumulated[i - 1];
     const Index first = model_->variance_count();
     FieldDraws result{Matrix(model_->layout().size(), count), Vector(count)};
-    detail::in_parallel(options_.threads, count, [&](Index i) {
+    const Index places = (count + each - 1) / each;
+    detail::in_parallel(options_.threads, places, [&](Index i) {
         Random random(seed, static_cast<std::uint64_t>(i));
         const double* begin = cumulated.data();
         const double* end = begin + cumulated.size();
-        const double* found = std::upper_bound(begin, end, random.uniform() * *(end - 1));
+        const double* found = std::upper_bound(
+            begin, end, (static_cast<double>(i) + random.uniform()) / static_cast<double>(places) * *(end - 1));
         const Index cell = std::min<Index>(found - begin, cumulated.size() - 1);
         Vector psi = fine_.col(cell);
         for (Index j = 0; j < cell_.cols(); ++j) psi += (random.uniform() - 0.5) * cell_.col(j);
         const std::unique_ptr<FieldConditional> conditional = model_->conditional(psi);
-        result.statistics.col(i).head(first) = psi;
-        result.statistics.col(i).tail(model_->coefficient_count()) =
-            conditional->mean() + conditional->root_times(standard_normals(model_->coefficient_count(), random));
-        result.log_weights[i] = lattice_ ? conditional->log_density() - std::log(fine_weights_[cell]) : 0.0;
+        const double log_weight = lattice_ ? conditional->log_density() - std::log(fine_weights_[cell]) : 0.0;
+        for (Index s = i * each; s < std::min(count, (i + 1) * each); ++s) {
+            result.statistics.col(s).head(first) = psi;
+            result.statistics.col(s).tail(model_->coefficient_count()) =
+                conditional->mean() + conditional->root_times(standard_normals(model_->coefficient_count(), random));
+            result.log_weights[s] = log_weight;
+        }
     });
     const double largest = result.log_weights.maxCoeff();
     result.log_weights.array() -= largest + std::log((result.log_weights.array() - largest).exp().sum());

@@ -45,6 +45,8 @@ struct CorrectionRecord {
     double ess = 0.0;
     std::optional<double> k_hat;  // of importance sampling
     std::optional<double> r_hat;  // of chains
+    /// How it was found, in words, of integration; empty otherwise.
+    std::string how = {};
     /// What the linear response says of every variable, which stays beside it; empty in files of before 1.6.
     Vector response_mean = {};
     Vector response_sd = {};

@@ -41,6 +41,8 @@ struct IntegratedPosterior {
 
     /// How many ψ_k there are.
     Index nodes = 0;
+    /// How it was found, in words: "the exact posterior, by integration over 2 variance parameters (114 nodes)".
+    std::string how;
     /// Whether the numbers can be relied on, and why or why not, in a sentence.
     bool reliable = false;
     std::string trust;

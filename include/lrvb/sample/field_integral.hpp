@@ -97,8 +97,9 @@ class LRVB_EXPORT FieldIntegral {
     /// Of linear combinations, and then of functions of ψ.
     Matrix covariance(const Functionals& functionals, const Function& function = {}) const;
 
-    /// ψ from the interpolated e, and coefficients given it.
-    FieldDraws draw(Index count, std::uint64_t seed) const;
+    /// ψ from the interpolated e, spread evenly over it, and coefficients given it: `each` draws of these for every ψ,
+    /// where the field given ψ is dear.
+    FieldDraws draw(Index count, std::uint64_t seed, Index each = 1) const;
 
   private:
     struct Lattice;

@@ -27,6 +27,7 @@ class FittedField final : public FittedModel {
     Document picture() const override;
 
   private:
+    double work_of_a_node() const;
     FittedField(FitFile file, std::shared_ptr<const FieldModel> model, std::vector<Index> file_rows, int threads);
 
     std::shared_ptr<const FieldRecord> record_;

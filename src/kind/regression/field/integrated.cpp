@@ -18,7 +18,8 @@ namespace lrvb::detail {
 namespace {
 
 constexpr Index kMostDraws = 4000;
-constexpr Index kFewestDraws = 400;
+constexpr Index kFewestPlaces = 200;    // of ψ
+constexpr double kWorkOfDraws = 1.5e8;  // a quarter of a second
 
 /// Which of the three ways a variable goes.
 enum class Way { statistic, of_psi, drawn };
@@ -107,16 +108,21 @@ void add_drawn(const std::vector<Index>& drawn, const std::vector<Index>& known,
 
 }  // namespace
 
+// Of the field given ψ, as measured: of rows that are not normal it takes a search.
+double FittedField::work_of_a_node() const {
+    const double solve = model_->work() + 20.0 * static_cast<double>(model_->coefficient_count());
+    if (record_->shape.family == FieldFamily::gaussian) return 3000.0 + 2.0 * solve;
+    return 20000.0 + 10.0 * solve + 3000.0 * static_cast<double>(file().data.rows);
+}
+
 std::optional<double> FittedField::work_of_integration() const {
-    FieldIntegralOptions options;
-    const double integral = FieldIntegral::work(*model_, options);
-    const double each = model_->work() + 20.0 * static_cast<double>(model_->coefficient_count());
-    const double nodes = integral / each;
+    const double plain = model_->work() + 20.0 * static_cast<double>(model_->coefficient_count());
+    const double nodes = FieldIntegral::work(*model_) / plain;
+    const double each = work_of_a_node();
     const auto statistics = static_cast<double>(posterior().statistics.size());
     const bool dense = posterior().covariance && posterior().covariance->matrix() != nullptr;
-    // Solves for the covariances of all, at half of the nodes, and a node for each draw.
-    const double solves = dense ? 0.5 * nodes * statistics * (20.0 * statistics + 0.2 * each) : 0.0;
-    return 2.0 * integral + solves + static_cast<double>(kFewestDraws) * each;
+    const double solves = dense ? 0.3 * nodes * statistics * (statistics + 0.1 * plain) : 0.0;
+    return nodes * each + solves + static_cast<double>(kFewestPlaces) * each;
 }
 
 IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) const {
@@ -185,12 +191,12 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
         result.quantiles[static_cast<std::size_t>(at)] = functions.quantiles.col(i);
     }
 
-    // As many draws as take no longer than the nodes, or so.
-    const double affordable = 4.0 * static_cast<double>(integral.nodes());
-    const Index draws = std::clamp(
-        std::max(static_cast<Index>(affordable), model_->coefficient_count() < 500 ? kMostDraws : kFewestDraws),
-        kFewestDraws, std::max(kFewestDraws, std::min(kMostDraws, options.draws)));
-    const FieldDraws field = integral.draw(draws, options.seed);
+    // Where a node is dear, several draws share one.
+    const Index draws = std::min(kMostDraws, std::max<Index>(options.draws, 1));
+    const auto places =
+        static_cast<Index>(std::max(static_cast<double>(kFewestPlaces), kWorkOfDraws / work_of_a_node()));
+    const Index each = std::max<Index>(1, draws / std::max<Index>(1, std::min(places, draws)));
+    const FieldDraws field = integral.draw(draws, options.seed, each);
     result.draws = field.statistics;
     result.log_weights = field.log_weights;
     result.log_density = model_->log_joint(result.draws, options.threads);
@@ -198,7 +204,7 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
     at_draws.colwise() += resolved.constants;
     const Matrix values = posterior().values_at(at_draws);
     const Vector weights = weights_of(result.log_weights);
-    const double ess = std::pow(weights.sum(), 2) / weights.squaredNorm();
+    const double ess = std::pow(weights.sum(), 2) / weights.squaredNorm() / static_cast<double>(each);
     for (const Index at : drawn) {
         const Vector own = values.row(at);
         const Transform transform = all[static_cast<std::size_t>(at)].unbounded.transform;
