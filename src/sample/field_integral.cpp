@@ -333,8 +333,8 @@ void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
     fine_weights_ /= fine_weights_.sum();
 }
 
-// Where rows are not normal, the lattice reaches as far as the bound does, but its nodes weigh what they do with what the
-// bound misses.
+// Where rows are not normal, the lattice reaches as far as the bound does, but its nodes weigh what they do with what
+// the bound misses.
 void FieldIntegral::correct(Lattice& lattice) const {
     if (!model_->has_corrections()) return;
     std::vector<Lattice::Place> places;

@@ -143,7 +143,8 @@ class LRVB_EXPORT FieldConditional {
     virtual ~FieldConditional() = default;
     /// log p(y | ψ) + log p(ψ); where rows are not normal the bound on it, and what that misses, group by group.
     virtual double log_density() const = 0;
-    /// The bound on it: itself where rows are normal. What far nodes are judged by, where corrections cannot be trusted.
+    /// The bound on it: itself where rows are normal. What far nodes are judged by, where corrections cannot be
+    /// trusted.
     virtual double bound() const { return log_density(); }
     /// E(x | ψ, y), coefficients in the inner units of the layout, without ψ.
     virtual const Vector& mean() const = 0;
@@ -227,7 +228,8 @@ class LRVB_EXPORT FieldModel final : public RowModel {
 
     /// The field given ψ. Throws std::domain_error where P(ψ) cannot be factored.
     std::unique_ptr<FieldConditional> conditional(const VectorView& psi) const;
-    /// log p(y | ψ) + log p(ψ), or the bound on it where rows are not normal, −∞ where it cannot be had; and its gradient where asked for.
+    /// log p(y | ψ) + log p(ψ), or the bound on it where rows are not normal, −∞ where it cannot be had; and its
+    /// gradient where asked for.
     double log_density(const VectorView& psi, Vector* gradient = nullptr) const;
     /// The same with what a bound misses, as a conditional has it; and whether that is anything.
     double corrected_log_density(const VectorView& psi) const;

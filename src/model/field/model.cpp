@@ -139,8 +139,8 @@ std::uint64_t FieldModel::identity() const {
 }
 
 State FieldModel::start(Random&) const {
-    const Vector psi = core_->top({});
-    const FieldCore::Evidence evidence = core_->evidence(psi, false);
+    FieldCore::Evidence evidence;
+    const Vector psi = core_->top({}, &evidence);
     State state;
     state.mean.resize(layout().size());
     state.mean << psi, evidence.mean;
