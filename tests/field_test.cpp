@@ -299,6 +299,37 @@ TEST(Field, OnePointResponseIsWhereTheTheoryPutsIt) {
     EXPECT_NEAR(dye.mean[1], few.mean[0], 0.35 * few.sd[0]);
 }
 
+// The marginal of y, a dense normal in the data's units, and the priors of the sds.
+TEST(Field, DensityOfTheVarianceParametersIsThatOfTheMarginalNormal) {
+    const FieldData data = sleepstudy(false);
+    const FieldModel model(data);
+    const FieldPrior& prior = model.prior();
+    const Index rows = data.y.size();
+    for (const Vector& psi : {Vector{{-0.5, -0.4}}, Vector{{0.6, -1.0}}}) {
+        const Vector sds = model.variance_values(psi);
+        Matrix covariance = sds[1] * sds[1] * Matrix::Identity(rows, rows);
+        const Vector x = data.columns.col(0).array() - (*prior.centre)[0];
+        covariance.array() += prior.intercept_sd * prior.intercept_sd;
+        covariance += prior.sd[0] * prior.sd[0] * x * x.transpose();
+        for (Index i = 0; i < rows; ++i) {
+            for (Index j = 0; j < rows; ++j) {
+                if (data.factors[0].level[static_cast<std::size_t>(i)] ==
+                    data.factors[0].level[static_cast<std::size_t>(j)]) {
+                    covariance(i, j) += sds[0] * sds[0];
+                }
+            }
+        }
+        const Eigen::LLT<Matrix> cholesky(covariance);
+        const Vector residual = data.y.array() - prior.intercept_mean;
+        double expected = -0.5 * residual.dot(cholesky.solve(residual)) -
+                          cholesky.matrixLLT().diagonal().array().log().sum() -
+                          0.5 * static_cast<double>(rows) * std::log(2.0 * std::numbers::pi);
+        expected += detail::scale_density(prior.factors[0].sd[0], std::log(sds[0])).value;
+        expected += detail::scale_density(prior.sigma, std::log(sds[1])).value;
+        EXPECT_NEAR(model.log_density(psi), expected, 1e-8);
+    }
+}
+
 TEST(Field, AutomaticPriorIsThatOfTheReferences) {
     const FieldData data = sleepstudy(true);
     const FieldPrior prior = FieldPrior::automatic(data);

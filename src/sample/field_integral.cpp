@@ -23,7 +23,7 @@ namespace lrvb {
 namespace {
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
-constexpr double kLongestStep = 1.25;  // of ψ: logs of sds and the like turn within it
+constexpr double kLongestStep = 1.0;  // of ψ: logs of sds and the like turn within it
 
 std::size_t at(Index i) {
     return static_cast<std::size_t>(i);
@@ -31,8 +31,15 @@ std::size_t at(Index i) {
 
 double automatic_step(Index dimension) {
     if (dimension <= 1) return 0.5;
-    if (dimension == 2) return 0.75;
+    if (dimension == 2) return 0.6;
     return dimension <= 4 ? 1.0 : 1.25;
+}
+
+/// Long tails, such as that of the log of an sd towards zero, fall by a nat for each of its units: cutting them costs
+/// variances of logs most. They are cheap where dimensions are few.
+double automatic_drop(Index dimension) {
+    if (dimension <= 2) return 13.0;
+    return dimension == 3 ? 11.0 : 9.5;
 }
 
 /// −∇²e by central differences of its gradient.
@@ -165,6 +172,38 @@ Vector weighted_quantiles(const Vector& weights, const VectorView& values, const
     return result;
 }
 
+/// Of values that are spread evenly over widths about them: the distribution function is made of straight pieces.
+Vector spread_quantiles(const Vector& weights, const VectorView& values, const VectorView& widths,
+                        const std::vector<double>& probabilities) {
+    const double smallest = 1e-12 * (values.maxCoeff() - values.minCoeff()) + std::numeric_limits<double>::min();
+    std::vector<std::pair<double, double>> turns;  // places, and by how much the density rises there
+    turns.reserve(2 * at(values.size()));
+    for (Index i = 0; i < values.size(); ++i) {
+        if (!(weights[i] > 0.0)) continue;
+        const double width = std::max(widths[i], smallest);
+        turns.emplace_back(values[i] - 0.5 * width, weights[i] / width);
+        turns.emplace_back(values[i] + 0.5 * width, -weights[i] / width);
+    }
+    std::sort(turns.begin(), turns.end());
+    std::vector<double> below(turns.size(), 0.0);
+    double density = 0.0;
+    for (std::size_t t = 1; t < turns.size(); ++t) {
+        density = std::max(density + turns[t - 1].second, 0.0);
+        below[t] = below[t - 1] + density * (turns[t].first - turns[t - 1].first);
+    }
+    Vector result(static_cast<Index>(probabilities.size()));
+    for (std::size_t i = 0; i < probabilities.size(); ++i) {
+        const double wanted = probabilities[i] * below.back();
+        const auto above = std::lower_bound(below.begin(), below.end(), wanted);
+        const std::size_t right =
+            std::clamp<std::size_t>(static_cast<std::size_t>(above - below.begin()), 1, below.size() - 1);
+        const double gained = below[right] - below[right - 1];
+        const double share = gained > 0.0 ? (wanted - below[right - 1]) / gained : 1.0;
+        result[static_cast<Index>(i)] = turns[right - 1].first + share * (turns[right].first - turns[right - 1].first);
+    }
+    return result;
+}
+
 /// Weights of the four points about a place between the second and the third (Catmull and Rom's cubic): exact for
 /// quadratics.
 std::array<double, 4> cubic_weights(double t) {
@@ -192,9 +231,9 @@ struct FieldIntegral::Lattice {
 FieldIntegral::FieldIntegral(const FieldModel& model, const FieldIntegralOptions& options)
     : model_(&model), options_(options) {
     detail::require_at_least("FieldIntegral", "threads", options.threads, 1);
-    detail::require_positive("FieldIntegral", "drop", options.drop);
     const Index dimension = model.variance_count();
     if (!(options.step > 0.0)) options_.step = automatic_step(dimension);
+    if (!(options.drop > 0.0)) options_.drop = automatic_drop(dimension);
     if (dimension == 0) {
         // Nothing to add up over.
         psi_ = fine_ = Matrix(0, 1);
@@ -221,7 +260,8 @@ double FieldIntegral::work(const FieldModel& model, const FieldIntegralOptions& 
     if (model.variance_count() <= options.lattice_dimensions) {
         const double step = options.step > 0.0 ? options.step : automatic_step(model.variance_count());
         // A ball of the radius at which a normal has dropped as far, and its shell; posteriors of sds are skewed.
-        const double radius = std::sqrt(2.0 * options.drop) / step + 0.7;
+        const double drop = options.drop > 0.0 ? options.drop : automatic_drop(model.variance_count());
+        const double radius = std::sqrt(2.0 * drop) / step + 0.7;
         nodes = std::pow(std::numbers::pi, 0.5 * dimension) / std::exp(detail::log_gamma(0.5 * dimension + 1.0)) *
                 std::pow(radius, dimension);
     }
@@ -283,7 +323,7 @@ void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
     ess_ = static_cast<double>(psi_.cols());
 
     // Between them, on a finer lattice, by cubics along each axis.
-    constexpr std::array<int, 6> kFiner{1, 16, 6, 4, 3, 2};
+    constexpr std::array<int, 6> kFiner{1, 16, 8, 4, 3, 2};
     const int finer = dimension <= 5 ? kFiner[at(dimension)] : 1;
     Index cells = 1;
     for (Index j = 0; j < dimension; ++j) cells *= finer;
@@ -518,10 +558,15 @@ FieldMarginals FieldIntegral::marginals(const Functionals& functionals,
             return;
         }
         Vector values = Vector::Constant(fine_.cols(), resolved.constants[c]);
+        Vector slope = Vector::Zero(first);
         for (SparseMatrix::InnerIterator entry(resolved.weights, c); entry; ++entry) {
             values += entry.value() * fine_.row(entry.row()).transpose();
+            slope[entry.row()] = entry.value();
         }
-        result.quantiles.col(c) = weighted_quantiles(fine_weights_, values, probabilities);
+        const double width = (cell_.transpose() * slope).norm();
+        result.quantiles.col(c) =
+            lattice_ ? spread_quantiles(fine_weights_, values, Vector::Constant(values.size(), width), probabilities)
+                     : weighted_quantiles(fine_weights_, values, probabilities);
     });
     return result;
 }
@@ -542,9 +587,21 @@ FieldMarginals FieldIntegral::functions(const Function& function, const std::vec
     FieldMarginals result = summary(values, Matrix::Zero(values.rows(), values.cols()));
     if (probabilities.empty()) return result;
     const Matrix fine = values_at(function, fine_, options_.threads);
+    // How far a function goes across a cell, from differences about its node.
+    Matrix widths = Matrix::Zero(values.rows(), nodes());
+    for (Index j = 0; j < cell_.cols() && lattice_; ++j) {
+        const Matrix up = values_at(function, psi_.colwise() + 0.5 * cell_.col(j), options_.threads);
+        const Matrix down = values_at(function, psi_.colwise() - 0.5 * cell_.col(j), options_.threads);
+        widths += (up - down).cwiseAbs2();
+    }
+    const Index cells = fine_.cols() / nodes();
     result.quantiles.resize(static_cast<Index>(probabilities.size()), values.rows());
     for (Index c = 0; c < values.rows(); ++c) {
-        result.quantiles.col(c) = weighted_quantiles(fine_weights_, fine.row(c).transpose(), probabilities);
+        const Vector own = fine.row(c);
+        Vector width(own.size());
+        for (Index i = 0; i < own.size(); ++i) width[i] = std::sqrt(widths(c, i / cells));
+        result.quantiles.col(c) = lattice_ ? spread_quantiles(fine_weights_, own, width, probabilities)
+                                           : weighted_quantiles(fine_weights_, own, probabilities);
     }
     return result;
 }

@@ -79,7 +79,8 @@ FieldCore::FieldCore(std::shared_ptr<const FieldData> data, const std::optional<
     origin = Vector::Zero(shape().size);
     fold_residuals();
     // Residuals are counted from the coefficients at a first guess of ψ: where they are small, nothing cancels.
-    const PsiPoint point = psi_point(guess());
+    guess_ = guess();
+    const PsiPoint point = psi_point(guess_);
     if (const std::unique_ptr<PrecisionFactor> factored = factor(point)) {
         origin = solve_mean(point, *factored);
         fold_residuals();
@@ -443,8 +444,8 @@ Vector FieldCore::bounded_step(const Matrix& curvature, const Vector& gradient, 
 Vector FieldCore::top(const std::optional<Vector>& from, Evidence* found) const {
     constexpr int kSteps = 200;
     constexpr double kLongest = 2.0;
-    constexpr double kEnough = 1e-10;  // Newton's decrement
-    Vector psi = from ? *from : guess();
+    constexpr double kEnough = 1e-9;  // Newton's decrement
+    Vector psi = from ? *from : guess_;
     Evidence here = evidence(psi, true);
     if (here.value == kNone) {
         throw std::domain_error(

@@ -121,6 +121,8 @@ class FieldCore {
     void fold_residuals();
     Vector guess() const;
 
+    Vector guess_;
+
     Index variance_count_ = 0;
     std::vector<Index> part_offset_;
 };

@@ -129,8 +129,8 @@ Vector FieldModel::variance_values(const VectorView& psi) const {
     detail::require_size("variance_values", "psi", psi.size(), core.variance_count());
     std::vector<Matrix> covariances;
     for (std::size_t i = 0; i < core.parts.size(); ++i) {
-        covariances.push_back(
-            core.parts[i].covariance(psi.segment(core.part_offset(i), core.parts[i].size())).covariance());
+        const Matrix root = core.parts[i].root(psi.segment(core.part_offset(i), core.parts[i].size()));
+        covariances.push_back(root * root.transpose());
     }
     Vector values(static_cast<Index>(core.variances.size()));
     for (std::size_t v = 0; v < core.variances.size(); ++v) {

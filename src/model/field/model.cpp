@@ -21,6 +21,9 @@ using detail::PsiPoint;
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
+// Of values for which it is worth to wake threads.
+constexpr Index kManyNumbers = 20000;
+
 std::size_t at(Index i) {
     return static_cast<std::size_t>(i);
 }
@@ -234,26 +237,29 @@ Expansion FieldModel::expand(const Vector& mean, Order order) const {
 Expansion FieldModel::sweep(State& state) const {
     const FieldCore& core = *core_;
     const Index k = core.variance_count();
+<<<<<<< HEAD
     if (core.row_field) return core.row_field->sweep(state);
     const Expansion before = expand(state.mean, Order::value);
+=======
+>>>>>>> w16field
     const auto first = state.clamped.begin();
     const bool all_free = std::none_of(first + k, state.clamped.end(), [](bool held) { return held; });
     Vector psi = state.mean.head(k);
     Vector x = state.mean.tail(core.size());
-    const auto solved = [&](const PsiPoint& point, const PrecisionFactor& factor) {
-        if (all_free) {
-            x = core.solve_mean(point, factor);
-        } else {
-            solve_free(core, point, state.clamped, x);
-        }
-    };
-    {
-        const PsiPoint point = core.psi_point(psi);
-        const std::unique_ptr<PrecisionFactor> factor = core.factor(point);
-        if (!factor) throw ImproperConditional(layout()[0].name, "the precision of the field cannot be factored");
-        solved(point, *factor);
+    BoundAt here = bound_at(core, psi, x, false);
+    if (!here.factor) throw ImproperConditional(layout()[0].name, "the precision of the field cannot be factored");
+    Expansion before;
+    before.value = here.value + 0.5 * state.mean.squaredNorm();
+    before.magnitude = here.magnitude + 0.5 * state.mean.squaredNorm();
+    if (all_free) {
+        x = core.solve_mean(here.point, *here.factor);
+    } else {
+        solve_free(core, here.point, state.clamped, x);
     }
-    const BoundAt here = bound_at(core, psi, x, true);
+    here.squares = core.squares(x, here.force);
+    here.value = core.bound(here.point, *here.factor, core.log_joint(here.point, x, here.squares));
+    here.spread = core.spread(here.point, PrecisionInverse(*here.factor));
+    here.psi_gradient = core.psi_gradient(here.point, here.squares, &here.spread);
     Matrix curvature = core.psi_curvature(psi, here.squares, &here.spread);
     Vector gradient = here.psi_gradient;
     for (Index j = 0; j < k; ++j) {
@@ -292,6 +298,7 @@ Expansion FieldModel::sweep(State& state) const {
 Vector FieldModel::log_joint(const Matrix& statistics, int threads) const {
     const FieldCore& core = *core_;
     detail::require_size("log_joint", "a column of statistics", statistics.rows(), layout().size());
+    if (statistics.size() < kManyNumbers) threads = 1;
     Vector result(statistics.cols());
     detail::in_parallel(threads, statistics.cols(), [&](Index c) {
         const Vector psi = statistics.col(c).head(core.variance_count());
@@ -309,6 +316,7 @@ Vector FieldModel::log_joint(const Matrix& statistics, int threads) const {
 JointGradients FieldModel::log_joint_gradients(const Matrix& statistics, int threads) const {
     const FieldCore& core = *core_;
     detail::require_size("log_joint_gradients", "a column of statistics", statistics.rows(), layout().size());
+    if (statistics.size() < kManyNumbers) threads = 1;
     JointGradients result{Vector(statistics.cols()), Matrix(statistics.rows(), statistics.cols())};
     detail::in_parallel(threads, statistics.cols(), [&](Index c) {
         const Vector psi = statistics.col(c).head(core.variance_count());

@@ -134,6 +134,21 @@ Vector EffectParameters::from_sds(const Vector& sds) const {
     return psi;
 }
 
+Matrix EffectParameters::root(const VectorView& psi) const {
+    const Index q = effects();
+    Matrix result = Matrix::Zero(q, q);
+    for (Index i = 0; i < q; ++i) {
+        double left = std::exp(log_sd(psi, i));
+        for (Index l = 0; l < i; ++l) {
+            const double z = psi[correlation(i, l)];
+            result(i, l) = std::tanh(z) * left;
+            left /= std::cosh(z);
+        }
+        result(i, i) = left;
+    }
+    return result;
+}
+
 EffectCovariance EffectParameters::covariance(const VectorView& psi) const {
     const Index q = effects();
     EffectCovariance result;
@@ -146,19 +161,14 @@ EffectCovariance EffectParameters::covariance(const VectorView& psi) const {
     }
     result.log_determinant_by_psi = Vector::Zero(size());
     result.log_determinant_by_psi.head(q) = 2.0 * sd_slope;
-    Matrix c = Matrix::Zero(q, q);
     for (Index i = 0; i < q; ++i) {
-        double left = 1.0;
         for (Index l = 0; l < i; ++l) {
             const double z = psi[correlation(i, l)];
-            c(i, l) = std::tanh(z) * left;
-            left /= std::cosh(z);
             result.log_determinant += log_one_minus_square(z);
             result.log_determinant_by_psi[correlation(i, l)] = -2.0 * std::tanh(z);
         }
-        c(i, i) = left;
     }
-    result.root = sd.asDiagonal() * c;
+    result.root = root(psi);
     const Matrix inverse_root = result.root.triangularView<Eigen::Lower>().solve(Matrix::Identity(q, q));
     result.precision = inverse_root.transpose() * inverse_root;
     // dΛ = −M⁻ᵀ (N + Nᵀ) M⁻¹ with N = M⁻¹ dM.

@@ -52,6 +52,8 @@ class EffectParameters {
     const FieldPrior::Factor& prior() const { return prior_; }
 
     EffectCovariance covariance(const VectorView& psi) const;
+    /// M alone.
+    Matrix root(const VectorView& psi) const;
     /// log of an inner sd, and its derivative in its ψ.
     double log_sd(const VectorView& psi, Index effect, double* slope = nullptr) const;
     /// Back: the ψ at these inner sds, without correlations; inside of the bounds.
