@@ -59,6 +59,7 @@ bench: build/release/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset release --target benchmarks
 	@build/release/bench/cholesky
 	@build/release/bench/csv
+	@build/release/bench/field
 	@build/release/bench/scale
 	@build/release/bench/mixture
 	@build/release/bench/leverage

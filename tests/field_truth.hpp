@@ -17,9 +17,9 @@ namespace lrvb::test {
 
 inline double log_likelihood(const FieldData& data, Index n, double eta) {
     const double y = data.y[n];
-    if (data.family == FieldFamily::poisson) return y * eta - std::exp(eta) - std::lgamma(y + 1.0);
+    if (data.family == FieldFamily::poisson) return y * eta - std::exp(eta) - (y > 1.0 ? std::lgamma(y + 1.0) : 0.0);
     const double t = data.trials.size() > 0 ? data.trials[n] : 1.0;
-    const double ways = std::lgamma(t + 1.0) - std::lgamma(y + 1.0) - std::lgamma(t - y + 1.0);
+    const double ways = t > 1.0 ? std::lgamma(t + 1.0) - std::lgamma(y + 1.0) - std::lgamma(t - y + 1.0) : 0.0;
     double success = 0.0;
     double failure = 0.0;
     if (data.link == FieldLink::logit) {

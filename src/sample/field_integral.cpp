@@ -23,7 +23,7 @@ namespace lrvb {
 namespace {
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
-constexpr double kLongestStep = 1.25;  // of ψ: logs of sds and the like turn within it
+constexpr double kLongestStep = 1.0;  // of ψ: logs of sds and the like turn within it
 
 std::size_t at(Index i) {
     return static_cast<std::size_t>(i);
@@ -31,7 +31,7 @@ std::size_t at(Index i) {
 
 double automatic_step(Index dimension) {
     if (dimension <= 1) return 0.5;
-    if (dimension == 2) return 0.75;
+    if (dimension == 2) return 0.6;
     return dimension <= 4 ? 1.0 : 1.25;
 }
 
@@ -323,7 +323,7 @@ void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
     ess_ = static_cast<double>(psi_.cols());
 
     // Between them, on a finer lattice, by cubics along each axis.
-    constexpr std::array<int, 6> kFiner{1, 16, 5, 3, 2, 2};
+    constexpr std::array<int, 6> kFiner{1, 16, 8, 4, 3, 2};
     const int finer = dimension <= 5 ? kFiner[at(dimension)] : 1;
     Index cells = 1;
     for (Index j = 0; j < dimension; ++j) cells *= finer;

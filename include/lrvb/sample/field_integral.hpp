@@ -15,7 +15,7 @@
 /// Given ψ the field is normal, and for normal rows exactly so; what is left is an integral in a few dimensions. Up to
 /// five of them, nodes are a lattice on the axes of −∇²e at the top of e, filled from there outwards until e has
 /// dropped by `drop` nats: the trapezoid rule, whose error falls exponentially with the step, along long tails too
-/// (towards an sd of zero, where steps are no longer than 1.25 in ψ). Beyond, they are importance draws from a Student
+/// (towards an sd of zero, where steps are no longer than 1 in ψ). Beyond, they are importance draws from a Student
 /// t about the top, with Pareto-smoothed weights.
 ///
 /// Its own error is told by every other node of the lattice against all of them, which is that of a coarser lattice and
@@ -27,7 +27,7 @@
 namespace lrvb {
 
 struct FieldIntegralOptions {
-    /// Between nodes, in sds along each axis; 0: 0.5 in one dimension, 0.75 in two, 1 in three and four, 1.25 in five.
+    /// Between nodes, in sds along each axis; 0: 0.5 in one dimension, 0.6 in two, 1 in three and four, 1.25 in five.
     double step = 0.0;
     /// Nodes reach out until e has dropped by so many nats; 0: 13 in one and two dimensions, 11 in three, 9.5 beyond.
     double drop = 0.0;

@@ -79,7 +79,8 @@ FieldCore::FieldCore(std::shared_ptr<const FieldData> data, const std::optional<
     origin = Vector::Zero(shape().size);
     fold_residuals();
     // Residuals are counted from the coefficients at a first guess of ψ: where they are small, nothing cancels.
-    const PsiPoint point = psi_point(guess());
+    guess_ = guess();
+    const PsiPoint point = psi_point(guess_);
     if (const std::unique_ptr<PrecisionFactor> factored = factor(point)) {
         origin = solve_mean(point, *factored);
         fold_residuals();
@@ -389,8 +390,9 @@ Vector FieldCore::guess() const {
         psi.segment(part_offset_[i], parts[i].size()) = parts[i].from_sds(Vector::Constant(parts[i].effects(), sd));
     }
     constexpr int kSteps = 3;
+    Evidence before;
     for (int step = 0; step < kSteps; ++step) {
-        const Evidence here = evidence(psi, true);
+        const Evidence here = evidence(psi, true, &before);
         if (here.value == kNone) return psi;
         for (std::size_t i = 0; i < parts.size(); ++i) {
             const bool is_sigma = i == sigma_part();
@@ -400,6 +402,7 @@ Vector FieldCore::guess() const {
                                         : Matrix(here.squares.sums[i] + here.spread.sums[i]);
             psi.segment(part_offset_[i], parts[i].size()) = psi_of(parts[i], sum / levels);
         }
+        before.inner = here.inner;
     }
     return psi;
 }
@@ -438,12 +441,11 @@ Vector FieldCore::bounded_step(const Matrix& curvature, const Vector& gradient, 
 
 // Newton's method with the curvature by differences once, and Broyden–Fletcher–Goldfarb–Shanno's updates of it after:
 // the differences again where these no longer gain.
-Vector FieldCore::top(const std::optional<Vector>& from) const {
+Vector FieldCore::top(const std::optional<Vector>& from, Evidence* found) const {
     constexpr int kSteps = 200;
     constexpr double kLongest = 2.0;
-    constexpr double kEnough = 1e-10;  // Newton's decrement
-    Vector psi = from ? *from : guess();
-    if (variance_count_ == 0) return psi;
+    constexpr double kEnough = 1e-9;  // Newton's decrement
+    Vector psi = from ? *from : guess_;
     Evidence here = evidence(psi, true);
     if (here.value == kNone) {
         throw std::domain_error(
@@ -451,6 +453,11 @@ Vector FieldCore::top(const std::optional<Vector>& from) const {
             "sizes "
             "are extremely different");
     }
+    const auto end = [&] {
+        if (found != nullptr) *found = std::move(here);
+        return psi;
+    };
+    if (variance_count_ == 0) return end();
     Matrix curvature;
     bool fresh = false;
     for (int step = 0; step < kSteps; ++step) {
@@ -460,14 +467,14 @@ Vector FieldCore::top(const std::optional<Vector>& from) const {
                 Vector moved = psi;
                 moved[j] += kPsiStep;
                 const Evidence there = evidence(moved, true, &here);
-                if (there.value == kNone) return psi;
+                if (there.value == kNone) return end();
                 curvature.col(j) = (there.gradient - here.gradient) / kPsiStep;
             }
             curvature = 0.5 * (curvature + curvature.transpose()).eval();
             fresh = true;
         }
         const Vector direction = bounded_step(curvature, here.gradient, kLongest);
-        if (direction.dot(here.gradient) < kEnough * kEnough) return psi;
+        if (direction.dot(here.gradient) < kEnough * kEnough) return end();
         double length = 1.0;
         Evidence there;
         for (; length > 1e-6; length *= 0.5) {
@@ -478,7 +485,7 @@ Vector FieldCore::top(const std::optional<Vector>& from) const {
             }
         }
         if (length <= 1e-6) {
-            if (fresh) return psi;
+            if (fresh) return end();
             curvature.resize(0, 0);
             continue;
         }
@@ -496,7 +503,7 @@ Vector FieldCore::top(const std::optional<Vector>& from) const {
         curvature -= pushed * pushed.transpose() / moved.dot(pushed);
         curvature -= change * change.transpose() / along;
     }
-    return psi;
+    return end();
 }
 
 }  // namespace lrvb::detail

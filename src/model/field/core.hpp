@@ -69,7 +69,8 @@ class FieldCore {
     /// Without a value that is finite where it cannot be had. `near` is that of a ψ near by, which saves steps where
     /// rows are not normal.
     Evidence evidence(const VectorView& psi, bool gradient, const Evidence* near = nullptr) const;
-    Vector top(const std::optional<Vector>& from) const;
+    /// What was found at the top too, where asked for.
+    Vector top(const std::optional<Vector>& from, Evidence* found = nullptr) const;
     /// ∂²F/∂ψ∂ψ with m held, or, with `held`, with S too, by central differences of the gradient.
     Matrix psi_curvature(const VectorView& psi, const Squares& squares, const Spread* held) const;
     /// Ascends `value` along steps of −curvature⁻¹ gradient, halved as needed.
@@ -119,6 +120,8 @@ class FieldCore {
     void make_layout();
     void fold_residuals();
     Vector guess() const;
+
+    Vector guess_;
 
     Index variance_count_ = 0;
     std::vector<Index> part_offset_;

@@ -18,7 +18,7 @@ constexpr Index kTaskRows = 4096;
 constexpr Index kRowsForThreads = 20000;
 constexpr Index kMostFixedProducts = 12;  // fixed effects that are a group of their own
 constexpr int kMostSteps = 200;
-constexpr double kClose = 1e-11;
+constexpr double kClose = 1e-9;  // of the step after this one, in sds
 
 constexpr std::size_t at(std::int64_t i) {
     return static_cast<std::size_t>(i);
@@ -123,6 +123,8 @@ FieldInner FieldInnerProblem::top_at(const FieldGiven& given, const Vector& mean
 FieldInner FieldInnerProblem::climb(const FieldGiven& given, FieldInner at, bool move_mean) const {
     const Index rows = design_->rows();
     const Vector& row_weights = likelihood_.weights();
+    double last_decrement = 0.0;
+    double last_largest = 0.0;
     for (; at.steps < kMostSteps; ++at.steps) {
         const LocalResponse response(*this, given, at);
         Vector step = Vector::Zero(shape().size);
@@ -138,7 +140,7 @@ FieldInner FieldInnerProblem::climb(const FieldGiven& given, FieldInner at, bool
             double size = residual.dot(preconditioned);
             const double first_size = size;
             decrement = size;
-            for (int i = 0; i < 12 && size > 1e-8 * first_size && size > 1e-30; ++i) {
+            for (int i = 0; i < 12 && size > 1e-5 * first_size && size > 1e-30; ++i) {
                 const Vector along = design_->predictors(direction, threads_);
                 // Q direction, by what Q is made of.
                 Vector image =
@@ -171,6 +173,12 @@ FieldInner FieldInnerProblem::climb(const FieldGiven& given, FieldInner at, bool
             if (row_weights[n] == 0.0) target[n] = 0.0;
             largest = std::max(largest, std::abs(target[n] - at.weights[n]) * at.variances[n]);
         }
+        // As steps shrink, so will the next.
+        const auto next_of = [](double now, double last) { return now < last ? now * now / last : now; };
+        const bool close = next_of(decrement, last_decrement) < kClose * kClose &&
+                           next_of(largest, last_largest) < kClose && decrement < 1e-10 && largest < 1e-6;
+        last_decrement = decrement;
+        last_largest = largest;
         const double magnitude = at.terms.value.cwiseAbs().sum() + std::abs(at.bound) + 1.0;
         bool better = false;
         FieldInner next;
@@ -184,14 +192,14 @@ FieldInner FieldInnerProblem::climb(const FieldGiven& given, FieldInner at, bool
                 break;
             }
             // Rounding is all that is left.
-            if (decrement < kClose * kClose && largest < kClose) break;
+            if (close) break;
         }
         if (!better) {
-            at.converged = decrement < 1e-12 && largest < 1e-8;
+            at.converged = close || (decrement < 1e-12 && largest < 1e-8);
             break;
         }
         at = std::move(next);
-        if (decrement < kClose * kClose && largest < kClose) {
+        if (close) {
             at.converged = true;
             break;
         }
@@ -260,7 +268,16 @@ LocalResponse::LocalResponse(const FieldInnerProblem& problem, const FieldGiven&
                     }
                 }
                 Matrix bent = curvature;
-                for (Index k = groups.starts[detail::at(g)]; k < groups.starts[detail::at(g) + 1]; ++k) {
+                if (q == 1) {
+                    const double* z = values(f, 0);
+                    double sum = 0.0;
+                    for (Index k = groups.starts[detail::at(g)]; k < groups.starts[detail::at(g) + 1]; ++k) {
+                        const Index n = groups.rows[detail::at(k)];
+                        sum += at.terms.fourth[n] * z[n] * z[n] * z[n] * z[n];
+                    }
+                    bent(0, 0) -= 0.25 * sum;
+                }
+                for (Index k = groups.starts[detail::at(g)]; q > 1 && k < groups.starts[detail::at(g) + 1]; ++k) {
                     const Index n = groups.rows[detail::at(k)];
                     weigh(values(f, n), q, w.data());
                     bent.noalias() -= 0.25 * at.terms.fourth[n] * w * w.transpose();
@@ -287,6 +304,28 @@ Vector LocalResponse::variance_change(const Vector& moved, bool with_residuals) 
         const Index count = products(q);
         const RowGroups& groups = this->groups(f);
         // A row is in one group of each grouping.
+        if (q == 1) {
+            const double* z = values(f, 0);
+            in_parts(problem_.threads(), groups.count(), 64, [&](Index begin, Index end) {
+                for (Index g = begin; g < end; ++g) {
+                    const Index first = groups.starts[at(g)];
+                    const Index last = groups.starts[at(g) + 1];
+                    double sum = 0.0;
+                    for (Index k = first; k < last; ++k) {
+                        const Index n = groups.rows[at(k)];
+                        double force = at_.terms.third[n] * moved[n];
+                        if (with_residuals) force += at_.weights[n] + at_.terms.second[n];
+                        sum += force * z[n] * z[n];
+                    }
+                    sum *= 0.5 * responses_[f][at(g)](0, 0);
+                    for (Index k = first; k < last; ++k) {
+                        const Index n = groups.rows[at(k)];
+                        change[n] += sum * z[n] * z[n];
+                    }
+                }
+            });
+            continue;
+        }
         in_parts(problem_.threads(), groups.count(), 64, [&](Index begin, Index end) {
             Vector w(count);
             Vector sum(count);

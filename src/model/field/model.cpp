@@ -142,8 +142,8 @@ std::uint64_t FieldModel::identity() const {
 }
 
 State FieldModel::start(Random&) const {
-    const Vector psi = core_->top({});
-    const FieldCore::Evidence evidence = core_->evidence(psi, false);
+    FieldCore::Evidence evidence;
+    const Vector psi = core_->top({}, &evidence);
     State state;
     state.mean.resize(layout().size());
     state.mean << psi, evidence.mean;
@@ -237,26 +237,29 @@ Expansion FieldModel::expand(const Vector& mean, Order order) const {
 Expansion FieldModel::sweep(State& state) const {
     const FieldCore& core = *core_;
     const Index k = core.variance_count();
+<<<<<<< HEAD
     if (core.row_field) return core.row_field->sweep(state);
     const Expansion before = expand(state.mean, Order::value);
+=======
+>>>>>>> w16field
     const auto first = state.clamped.begin();
     const bool all_free = std::none_of(first + k, state.clamped.end(), [](bool held) { return held; });
     Vector psi = state.mean.head(k);
     Vector x = state.mean.tail(core.size());
-    const auto solved = [&](const PsiPoint& point, const PrecisionFactor& factor) {
-        if (all_free) {
-            x = core.solve_mean(point, factor);
-        } else {
-            solve_free(core, point, state.clamped, x);
-        }
-    };
-    {
-        const PsiPoint point = core.psi_point(psi);
-        const std::unique_ptr<PrecisionFactor> factor = core.factor(point);
-        if (!factor) throw ImproperConditional(layout()[0].name, "the precision of the field cannot be factored");
-        solved(point, *factor);
+    BoundAt here = bound_at(core, psi, x, false);
+    if (!here.factor) throw ImproperConditional(layout()[0].name, "the precision of the field cannot be factored");
+    Expansion before;
+    before.value = here.value + 0.5 * state.mean.squaredNorm();
+    before.magnitude = here.magnitude + 0.5 * state.mean.squaredNorm();
+    if (all_free) {
+        x = core.solve_mean(here.point, *here.factor);
+    } else {
+        solve_free(core, here.point, state.clamped, x);
     }
-    const BoundAt here = bound_at(core, psi, x, true);
+    here.squares = core.squares(x, here.force);
+    here.value = core.bound(here.point, *here.factor, core.log_joint(here.point, x, here.squares));
+    here.spread = core.spread(here.point, PrecisionInverse(*here.factor));
+    here.psi_gradient = core.psi_gradient(here.point, here.squares, &here.spread);
     Matrix curvature = core.psi_curvature(psi, here.squares, &here.spread);
     Vector gradient = here.psi_gradient;
     for (Index j = 0; j < k; ++j) {

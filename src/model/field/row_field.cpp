@@ -137,6 +137,17 @@ RowField::At RowField::at(const VectorView& psi, const Vector& mean, const Field
     return result;
 }
 
+std::shared_ptr<const RowField::At> RowField::at(const VectorView& psi, const Vector& mean) const {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (last_ && last_->psi == psi && last_->inner.mean == mean) return last_;
+    }
+    auto result = std::make_shared<const At>(at(psi, mean, reference_.get()));
+    const std::lock_guard<std::mutex> lock(mutex_);
+    last_ = result;
+    return result;
+}
+
 void RowField::add_spread(const At& at, FieldCore::Squares& squares, FieldCore::Spread& spread) const {
     for (std::size_t f = 0; f < core_.shape().factors.size(); ++f) {
         const FieldShape::Factor& factor = core_.shape().factors[f];
@@ -212,10 +223,10 @@ Expansion RowField::expand(const Vector& mean, Order order) const {
     const Index k = core_.variance_count();
     const Vector x = mean.tail(core_.size());
     Expansion result;
-    At here;
+    std::shared_ptr<const At> found;
     try {
         if (!mean.allFinite()) throw std::domain_error("the mean is not finite");
-        here = at(mean.head(k), x, reference_.get());
+        found = at(mean.head(k), x);
     } catch (const std::domain_error&) {
         result.value = kNone;
         result.magnitude = 1.0;
@@ -223,6 +234,7 @@ Expansion RowField::expand(const Vector& mean, Order order) const {
         if (order == Order::hessian) result.hessian = SparseMatrix(mean.size(), mean.size());
         return result;
     }
+    const At& here = *found;
     const double square = 0.5 * mean.squaredNorm();
     result.value = here.bound + square;
     // S is found to a step of about 1e-11, and the bound is flat about it.
@@ -334,7 +346,7 @@ Expansion RowField::sweep(State& state) const {
     for (Index i = 0; i < core_.size(); ++i) all_free = all_free && !state.clamped[detail::at(k + i)];
     At here;
     try {
-        here = at(state.mean.head(k), state.mean.tail(core_.size()), reference_.get());
+        here = *at(state.mean.head(k), state.mean.tail(core_.size()));
         if (all_free) {
             here = top(here.psi, &here.inner);
         } else {

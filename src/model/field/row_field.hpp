@@ -3,6 +3,8 @@
 #include "model/field/core.hpp"
 #include "model/field/inner.hpp"
 
+#include <mutex>
+
 /// A field whose rows are not normal: what FieldModel says of it, by the best normal q(x) given ψ.
 ///
 ///     F(ψ, m) = max_S F(ψ, m, S)        gradients by the envelope theorem
@@ -25,6 +27,8 @@ class RowField {
     /// The best mean too. Throws std::domain_error where there is none.
     At top(const VectorView& psi, const FieldInner* near) const;
     At at(const VectorView& psi, const Vector& mean, const FieldInner* near) const;
+    /// From the reference; the last one is kept.
+    std::shared_ptr<const At> at(const VectorView& psi, const Vector& mean) const;
     FieldGiven given(const PsiPoint& point, const VectorView& psi) const;
 
     FieldCore::Evidence evidence(const VectorView& psi, bool gradient, const FieldInner* near) const;
@@ -64,6 +68,8 @@ class RowField {
     std::shared_ptr<const FieldInnerProblem> problem_;
     std::shared_ptr<const FieldInner> reference_;
     double constant_ = 0.0;  // of the units of the response
+    mutable std::mutex mutex_;
+    mutable std::shared_ptr<const At> last_;
 };
 
 /// log p(ν) in log(ν − 1), for ν ~ Gamma(shape, rate) above one, with its slope and that slope's derivatives in the
