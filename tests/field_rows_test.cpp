@@ -23,7 +23,8 @@ using test::simulated;
 
 double plain(SmoothFunction function, double x) {
     switch (function) {
-        case SmoothFunction::softplus: return x > 0.0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+        case SmoothFunction::softplus:
+            return x > 0.0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
         case SmoothFunction::log_normal_cdf:
             // Mills' ratio to fifth order beyond what erfc has.
             if (x < -25.0) {
@@ -34,7 +35,8 @@ double plain(SmoothFunction function, double x) {
             return std::log(0.5 * std::erfc(-x / std::numbers::sqrt2));
         case SmoothFunction::log_success:
             return x < -20.0 ? x - 0.5 * std::exp(x) : std::log(-std::expm1(-std::exp(std::min(x, 600.0))));
-        case SmoothFunction::log_square: return std::log1p(x * x);
+        case SmoothFunction::log_square:
+            return std::log1p(x * x);
     }
     return 0.0;
 }
@@ -173,8 +175,7 @@ TEST(FieldRows, TheHessianEqualsDifferencesUpToWhatIsNotLocal) {
         const FieldModel model(data);
         Random random(3);
         const State state = model.start(random);
-        const Matrix hessian =
-            Matrix(model.expand(state.mean, Order::hessian).hessian).selfadjointView<Eigen::Lower>();
+        const Matrix hessian = Matrix(model.expand(state.mean, Order::hessian).hessian).selfadjointView<Eigen::Lower>();
         Matrix differences(hessian.rows(), hessian.cols());
         for (Index i = 0; i < state.mean.size(); ++i) {
             const auto at = [&](double s) {
@@ -409,10 +410,10 @@ TEST(FieldRows, FitsOfAllKindsConvergeAndStayWhereTheyBegan) {
         const FieldModel model(data);
         const Optimum optimum = fit(model);
         ASSERT_TRUE(optimum.converged()) << optimum.message;
-        EXPECT_NEAR(optimum.bound, model.log_density(optimum.state.mean.head(model.variance_count())) -
-                                       (optimum.trace.empty() ? 0.0 : 0.0),
-                    1e-6 + std::abs(optimum.bound - model.log_density(optimum.state.mean.head(
-                                                        model.variance_count()))));
+        EXPECT_NEAR(
+            optimum.bound,
+            model.log_density(optimum.state.mean.head(model.variance_count())) - (optimum.trace.empty() ? 0.0 : 0.0),
+            1e-6 + std::abs(optimum.bound - model.log_density(optimum.state.mean.head(model.variance_count()))));
         const Vector mean_field = model.mean_field_variances(optimum.state);
         const Vector sds = LinearResponse(model, optimum).marginal_sds();
         EXPECT_TRUE((mean_field.array() > 0.0).all());
@@ -445,8 +446,7 @@ TEST(FieldRows, CaseWeightsEqualRefits) {
             };
             const Vector expected = (refit(1.05) - refit(0.95)) / 0.1;
             for (Index j = 0; j < 2; ++j) {
-                EXPECT_NEAR(slopes(row, j) / sd[j], expected[j] / sd[j],
-                            0.003 + 0.03 * std::abs(expected[j] / sd[j]))
+                EXPECT_NEAR(slopes(row, j) / sd[j], expected[j] / sd[j], 0.003 + 0.03 * std::abs(expected[j] / sd[j]))
                     << static_cast<int>(data.link) << " row " << row;
             }
         }

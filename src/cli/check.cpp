@@ -45,7 +45,7 @@ std::string table_text(const Check& check, const std::vector<Index>& chosen, con
     }
     const std::string below = fmt::format("{}\n\n{}{}\n{}: {}\n", detail::on_one_line(check.trust), aligned(table),
                                           rest, to_string(check.verdict), detail::on_one_line(check.message));
-    if (check.integrated) return fmt::format("the exact posterior by integration, {} nodes\n{}", check.draws, below);
+    if (check.integrated) return check.integrated->how + "\n" + below;
     const std::string method = check.method == CheckMethod::importance ? "importance sampling"
                                : check.method == CheckMethod::nuts     ? "the no-U-turn sampler"
                                                                        : "Metropolis-Hastings";

@@ -358,8 +358,8 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
             std::any_of(fit.posterior.variables.begin(), fit.posterior.variables.end(),
                         [](const PosteriorVariable& variable) { return variable.quantiles.size() > 0; });
         text +=
-            fit.correction->method == to_string(CheckMethod::integration)
-                ? fmt::format("the exact posterior, by integration ({} nodes)\n", fit.correction->draws)
+            !fit.correction->how.empty()
+                ? detail::on_one_line(fit.correction->how) + "\n"
                 : fmt::format("{} corrected by {} draws from the exact posterior ({}, effective sample size {:.0f})\n",
                               has_quantiles ? "means, covariances and quantiles" : "means and covariances",
                               fit.correction->draws, detail::on_one_line(fit.correction->method), fit.correction->ess);

@@ -116,6 +116,7 @@ double FittedField::work_of_a_node() const {
 }
 
 std::optional<double> FittedField::work_of_integration() const {
+    if (model_->variance_count() == 0) return std::nullopt;  // few coefficients alone, which draws reach
     const double plain = model_->work() + 20.0 * static_cast<double>(model_->coefficient_count());
     const double nodes = FieldIntegral::work(*model_) / plain;
     const double each = work_of_a_node();
@@ -252,16 +253,17 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
     step(0.95);
 
     result.reliable = integral.reliable();
-    const std::string how =
-        integral.is_lattice()
-            ? fmt::format("a lattice of {} nodes over {} variance parameters", integral.nodes(), variables.psi_count())
-            : fmt::format("{} draws of {} variance parameters, k-hat {:.2f}", integral.nodes(), variables.psi_count(),
-                          integral.k_hat());
-    const double mean_error = result.mean_error.maxCoeff();
-    const double sd_error = result.sd_error.maxCoeff();
-    result.trust = fmt::format(
-        "{}, good to {:.1g} sds in means and {:.1g}% in sds: the exact numbers {}", how, mean_error, 100.0 * sd_error,
-        result.reliable ? "can be relied on" : "are doubtful; 'lrvb check --method nuts' may tell");
+    const bool is_exact = record_->shape.family == FieldFamily::gaussian;
+    const Index parameters = variables.psi_count();
+    result.how =
+        fmt::format("the {}posterior, by integration over {} variance parameter{} ({} {}){}", is_exact ? "exact " : "",
+                    parameters, parameters == 1 ? "" : "s", integral.nodes(), integral.is_lattice() ? "nodes" : "draws",
+                    is_exact ? "" : ", coefficients given these by a corrected normal");
+    result.trust =
+        fmt::format("the rule is good to {:.1g} sds in means and {:.1g}% in sds{}: the numbers {}",
+                    result.mean_error.maxCoeff(), 100.0 * result.sd_error.maxCoeff(),
+                    integral.is_lattice() ? "" : fmt::format(", k-hat of its draws is {:.2f}", integral.k_hat()),
+                    result.reliable ? "can be relied on" : "are doubtful; 'lrvb check --method nuts' may tell");
     return result;
 }
 

@@ -157,18 +157,17 @@ void add_factor_notes(const FieldData& data, std::vector<std::string>& warnings)
 // A normal response that looks like another.
 void add_response_warnings(const FieldData& data, std::vector<std::string>& warnings) {
     if (data.family != FieldFamily::gaussian) return;
+    constexpr std::size_t most = 20;
     std::set<double> few;
-    for (const double value : data.y) {
-        few.insert(value);
-        if (few.size() > 20 || value != std::floor(value) || value < 0.0) break;
-    }
+    for (Index n = 0; n < data.y.size() && few.size() <= most; ++n) few.insert(data.y[n]);
+    if (few.size() > most) return;
     const bool whole = std::all_of(few.begin(), few.end(), [](double v) { return v >= 0.0 && v == std::floor(v); });
     if (few.size() == 2) {
         warnings.push_back(
             fmt::format("the response {} has two values, but this fits a normal response: "
                         "--family bernoulli fits one of 0 and 1",
                         shown(data.response)));
-    } else if (whole && few.size() <= 20 && data.y.mean() < 10.0) {
+    } else if (whole && data.y.mean() < 10.0) {
         warnings.push_back(
             fmt::format("the response {} has small counts, but this fits a normal response of one "
                         "variance: --family poisson fits counts",
