@@ -116,6 +116,12 @@ void complain(const std::string& sentence) {
     std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
+void complain(const std::string& sentence, const std::string& picture) {
+    complain(sentence);
+    const std::string lines = detail::on_lines(picture) + "\n";
+    std::fwrite(lines.data(), 1, lines.size(), stderr);
+}
+
 std::string aligned(std::vector<std::vector<std::string>> rows) {
     // A name from a file may hold line ends: a table has one line a row.
     for (std::vector<std::string>& row : rows) {

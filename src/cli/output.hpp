@@ -19,6 +19,8 @@ void say(const std::string& text);
 
 /// The one way to standard error: "lrvb: ", and the sentence on one line.
 void complain(const std::string& sentence);
+/// The same, with lines below that show a place.
+void complain(const std::string& sentence, const std::string& picture);
 
 /// Right-aligned columns under their titles; the first column is left-aligned.
 std::string aligned(std::vector<std::vector<std::string>> rows);

@@ -6,6 +6,8 @@
 #include "cli/manual.hpp"
 #include "cli/output.hpp"
 
+#include <lrvb/formula/formula.hpp>
+
 #include <fast_float/fast_float.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -259,6 +261,9 @@ class Parser {
             const bool unknown = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !left.empty();
             return wrong_usage(program_, unknown ? fmt::format("'{}' is no command or option", left.front())
                                                  : first_line(error.what()));
+        } catch (const FormulaError& error) {
+            complain(error.sentence(), error.picture());
+            return kWrongUsage;
         } catch (const UsageError& error) {
             return wrong_usage(program_, error.what());
         }

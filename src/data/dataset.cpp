@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <limits>
 
@@ -489,6 +490,17 @@ DataFrame Dataset::frame(const FrameOptions& options) const {
     DataFrame frame = read_frame(path_, own);
     make(frame, names_of(frame, options.text), names_of(frame, options.numbers));
     return frame;
+}
+
+std::vector<std::string> Dataset::column_names() const {
+    if (frame_) return frame_->column_names();
+    std::error_code ignored;
+    if (path_ == "-" || !std::filesystem::is_regular_file(path_, ignored)) return {};
+    try {
+        return text_rows()->names();
+    } catch (const std::runtime_error&) {
+        return {};
+    }
 }
 
 void for_each_row(RowSource& source, const std::function<void(const double*)>& visit) {

@@ -24,16 +24,6 @@ void require_sense(const detail::FormulaSyntax& syntax) {
     detail::expanded(syntax, roles);
 }
 
-/// Of a file, where its columns are known before they are read.
-std::vector<std::string> names_of(const Dataset& data) {
-    if (data.name() == "-" || data.name().ends_with(".npy")) return {};
-    try {
-        return data.text_rows()->names();
-    } catch (const std::exception&) {
-        return {};  // what is wrong is said by whoever reads it
-    }
-}
-
 }  // namespace
 
 namespace detail {
@@ -145,7 +135,7 @@ FrameOptions Formula::reading(const FormulaOptions& options, const std::vector<s
 }
 
 DataFrame Formula::read(const Dataset& data, const FormulaOptions& options) const {
-    FrameOptions reading = this->reading(options, names_of(data));
+    FrameOptions reading = this->reading(options, data.column_names());
     // A NumPy file has no text; its numbers group as they are.
     if (data.name().ends_with(".npy")) reading.text.clear();
     return data.frame(reading);

@@ -131,6 +131,9 @@ class LRVB_EXPORT Dataset {
     /// Everything, as it is written, beside whatever else reads the data. Throws std::runtime_error for a pipe, which
     /// can be read only once.
     std::unique_ptr<TextRows> text_rows() const;
+    /// The names of all columns, before any row is read; none for a pipe, which can be read only once, and for what
+    /// cannot be read at all: whoever reads it says why.
+    std::vector<std::string> column_names() const;
 
   private:
     std::string path_;
