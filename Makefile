@@ -80,10 +80,12 @@ optima: build/release/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset release --target optima
 	@build/release/bench/optima
 
-# Simulation-based calibration of the no-U-turn sampler: ranks of true values among draws are uniform.
+# Simulation-based calibration of the no-U-turn sampler, and of hierarchical regressions: ranks of true values among
+# draws are uniform.
 sbc: build/release/build.ninja
-	@cmake --build --parallel $(shell nproc) --preset release --target sbc
+	@cmake --build --parallel $(shell nproc) --preset release --target sbc field_sbc
 	@build/release/bench/sbc
+	@build/release/bench/field_sbc
 
 asan: build/asan/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset asan
