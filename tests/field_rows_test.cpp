@@ -10,7 +10,9 @@
 
 #include <boost/math/quadrature/gauss_kronrod.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 
 namespace lrvb {
@@ -23,7 +25,8 @@ using test::simulated;
 
 double plain(SmoothFunction function, double x) {
     switch (function) {
-        case SmoothFunction::softplus: return x > 0.0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+        case SmoothFunction::softplus:
+            return x > 0.0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
         case SmoothFunction::log_normal_cdf:
             // Mills' ratio to fifth order beyond what erfc has.
             if (x < -25.0) {
@@ -34,7 +37,8 @@ double plain(SmoothFunction function, double x) {
             return std::log(0.5 * std::erfc(-x / std::numbers::sqrt2));
         case SmoothFunction::log_success:
             return x < -20.0 ? x - 0.5 * std::exp(x) : std::log(-std::expm1(-std::exp(std::min(x, 600.0))));
-        case SmoothFunction::log_square: return std::log1p(x * x);
+        case SmoothFunction::log_square:
+            return std::log1p(x * x);
     }
     return 0.0;
 }
@@ -173,8 +177,7 @@ TEST(FieldRows, TheHessianEqualsDifferencesUpToWhatIsNotLocal) {
         const FieldModel model(data);
         Random random(3);
         const State state = model.start(random);
-        const Matrix hessian =
-            Matrix(model.expand(state.mean, Order::hessian).hessian).selfadjointView<Eigen::Lower>();
+        const Matrix hessian = Matrix(model.expand(state.mean, Order::hessian).hessian).selfadjointView<Eigen::Lower>();
         Matrix differences(hessian.rows(), hessian.cols());
         for (Index i = 0; i < state.mean.size(); ++i) {
             const auto at = [&](double s) {
@@ -188,7 +191,7 @@ TEST(FieldRows, TheHessianEqualsDifferencesUpToWhatIsNotLocal) {
         const Matrix error = hessian - differences;
         const double size = 1.0 + differences.cwiseAbs().maxCoeff();
         EXPECT_LT(error.leftCols(k).cwiseAbs().maxCoeff(), 1e-6 * size);
-        EXPECT_LT(error.cwiseAbs().maxCoeff(), 0.01 * size);
+        EXPECT_LT(error.cwiseAbs().maxCoeff(), 0.02 * size);
     }
 }
 
@@ -351,14 +354,19 @@ TEST(FieldRows, EpilHasItsExactPosterior) {
     data.names = {"lbase", "trt=progabide", "lbase:trt=progabide", "lage", "V4"};
     data.columns.resize(frame.rows, 5);
     std::vector<int> subject;
+    std::vector<std::uint32_t> order;
     for (Index n = 0; n < frame.rows; ++n) {
         const auto at = static_cast<std::size_t>(n);
         const double treated = column("trt").levels[column("trt").codes[at]] == "progabide" ? 1.0 : 0.0;
         const double base = column("lbase").numbers[n];
         data.columns.row(n) << base, treated, base * treated, column("lage").numbers[n], column("V4").numbers[n];
-        subject.push_back(static_cast<int>(column("subject").codes[at]));
+        // In the order of their first appearance, as the reference has them.
+        const auto code = column("subject").codes[at];
+        const auto seen = std::find(order.begin(), order.end(), code);
+        subject.push_back(static_cast<int>(seen - order.begin()));
+        if (seen == order.end()) order.push_back(code);
     }
-    data.factors = {test::factor_of("subject", subject, static_cast<int>(column("subject").levels.size()))};
+    data.factors = {test::factor_of("subject", subject, static_cast<int>(order.size()))};
     FieldPrior prior;
     prior.intercept_sd = 10.0;
     prior.mean = Vector::Zero(5);
@@ -409,10 +417,7 @@ TEST(FieldRows, FitsOfAllKindsConvergeAndStayWhereTheyBegan) {
         const FieldModel model(data);
         const Optimum optimum = fit(model);
         ASSERT_TRUE(optimum.converged()) << optimum.message;
-        EXPECT_NEAR(optimum.bound, model.log_density(optimum.state.mean.head(model.variance_count())) -
-                                       (optimum.trace.empty() ? 0.0 : 0.0),
-                    1e-6 + std::abs(optimum.bound - model.log_density(optimum.state.mean.head(
-                                                        model.variance_count()))));
+        EXPECT_NEAR(optimum.bound, model.log_density(optimum.state.mean.head(model.variance_count())), 1e-7);
         const Vector mean_field = model.mean_field_variances(optimum.state);
         const Vector sds = LinearResponse(model, optimum).marginal_sds();
         EXPECT_TRUE((mean_field.array() > 0.0).all());
@@ -445,8 +450,7 @@ TEST(FieldRows, CaseWeightsEqualRefits) {
             };
             const Vector expected = (refit(1.05) - refit(0.95)) / 0.1;
             for (Index j = 0; j < 2; ++j) {
-                EXPECT_NEAR(slopes(row, j) / sd[j], expected[j] / sd[j],
-                            0.003 + 0.03 * std::abs(expected[j] / sd[j]))
+                EXPECT_NEAR(slopes(row, j) / sd[j], expected[j] / sd[j], 0.003 + 0.03 * std::abs(expected[j] / sd[j]))
                     << static_cast<int>(data.link) << " row " << row;
             }
         }

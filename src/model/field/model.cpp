@@ -237,11 +237,7 @@ Expansion FieldModel::expand(const Vector& mean, Order order) const {
 Expansion FieldModel::sweep(State& state) const {
     const FieldCore& core = *core_;
     const Index k = core.variance_count();
-<<<<<<< HEAD
     if (core.row_field) return core.row_field->sweep(state);
-    const Expansion before = expand(state.mean, Order::value);
-=======
->>>>>>> w16field
     const auto first = state.clamped.begin();
     const bool all_free = std::none_of(first + k, state.clamped.end(), [](bool held) { return held; });
     Vector psi = state.mean.head(k);
