@@ -404,7 +404,7 @@ Matrix PrecisionFactor::solve(const Matrix& right) const {
         for (Index i = 0; i < levels; ++i) {
             const Index count = plan.neighbour_count(i);
             const double* w = beside_.data() + plan.place(i);
-            plan.neighbours(i, positions);
+            if (positions.size() != at(count) || count > plan.shape().fixed) plan.neighbours(i, positions);
             for (Index a = 0; a < q; ++a) {
                 const double own = x[offset + i * q + a];
                 for (Index k = 0; k < count; ++k) rest[positions[at(k)]] -= w[a * count + k] * own;
@@ -422,7 +422,7 @@ Matrix PrecisionFactor::solve(const Matrix& right) const {
             double* own = x.data() + offset + i * q;
             small_forward(lower, q, own, 1);
             small_backward(lower, q, own, 1);
-            plan.neighbours(i, positions);
+            if (positions.size() != at(count) || count > plan.shape().fixed) plan.neighbours(i, positions);
             for (Index a = 0; a < q; ++a) {
                 for (Index k = 0; k < count; ++k) own[a] -= w[a * count + k] * rest[positions[at(k)]];
             }
@@ -453,7 +453,7 @@ Matrix PrecisionFactor::root_solve(const Matrix& z) const {
             const double* w = beside_.data() + plan.place(i);
             double* own = x.data() + offset + i * q;
             small_backward(lower_.data() + i * q * q, q, own, 1);
-            plan.neighbours(i, positions);
+            if (positions.size() != at(count) || count > plan.shape().fixed) plan.neighbours(i, positions);
             for (Index a = 0; a < q; ++a) {
                 for (Index k = 0; k < count; ++k) own[a] -= w[a * count + k] * rest[positions[at(k)]];
             }
