@@ -29,7 +29,7 @@ constexpr std::size_t at(std::int64_t i) {
 
 struct TensorRule {
     explicit TensorRule(Index effects) {
-        const HermiteRule line(effects == 1 ? 15 : 9);
+        const HermiteRule line(effects == 1 ? 15 : 7);
         const auto count = static_cast<Index>(line.nodes.size());
         const Index size = effects == 1 ? count : count * count;
         nodes.resize(effects, size);
