@@ -176,7 +176,7 @@ TEST(OneWayLayout, OfAThousandGroupsIsTheSameByDenseAndBySparseWhitening) {
     const Optimum optimum = fit(layout.model());
     const ModelDensity density(layout.model(), optimum.state);
     const test::ExactMoments exact = layout.exact();
-    const NutsOptions options{.draws = 1000, .refinements = 0, .threads = 2};
+    const NutsOptions options{.draws = 2000, .refinements = 0, .threads = 2};
     const auto expect = [&](const char* what, const NutsSample& sample) {
         print(what, sample);
         const Errors errors = errors_of(sample, exact);

@@ -197,7 +197,11 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
         result.sd_error[at] = functions.sd_error[i];
         result.unbounded_mean[at] = functions.mean[psi_variables + i];
         result.unbounded_sd[at] = functions.sd[psi_variables + i];
-        result.quantiles[static_cast<std::size_t>(at)] = functions.quantiles.col(i);
+        // Between nodes they are smooth where the variable is unbounded.
+        Vector quantiles = functions.quantiles.col(psi_variables + i);
+        const Transform transform = all[static_cast<std::size_t>(at)].unbounded.transform;
+        for (double& quantile : quantiles) quantile = transformed(transform, quantile);
+        result.quantiles[static_cast<std::size_t>(at)] = quantiles;
     }
 
     // Where a node is dear, several draws share one.
