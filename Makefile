@@ -1,6 +1,6 @@
 # Thin targets over scripts/setup (Debian packages) and the CMake presets.
 
-.PHONY: demo test install uninstall deb bench checks honesty optima sbc picture screenshots reproduce asan fuzz tidy format format-check clean setup
+.PHONY: demo test install uninstall deb bench compare-lme4 checks honesty optima sbc picture screenshots reproduce asan fuzz tidy format format-check clean setup
 .DEFAULT_GOAL := demo
 
 setup:
@@ -56,7 +56,7 @@ reproduce: build/release/build.ninja
 	@build/release/bin/lrvb reproduce all -o docs/reproduction
 
 bench: build/release/build.ninja
-	@cmake --build --parallel $(shell nproc) --preset release --target benchmarks
+	@cmake --build --parallel $(shell nproc) --preset release --target benchmarks lrvb_program
 	@build/release/bench/cholesky
 	@build/release/bench/csv
 	@build/release/bench/field
@@ -64,6 +64,13 @@ bench: build/release/build.ninja
 	@build/release/bench/mixture
 	@build/release/bench/leverage
 	@build/release/bench/samplers
+	@scripts/bench-lme4 build/release/bin/lrvb
+
+# The same models by lme4 and glmmTMB: estimates and standard errors beside means and sds. Installs R.
+compare-lme4: build/release/build.ninja
+	@scripts/setup packages-r
+	@cmake --build --parallel $(shell nproc) --preset release --target lrvb_program
+	@scripts/compare-lme4 build/release/bin/lrvb
 
 # "Can be relied on", put to the test: exact means and sds against an independent Gibbs sampler.
 checks: build/release/build.ninja
@@ -80,10 +87,12 @@ optima: build/release/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset release --target optima
 	@build/release/bench/optima
 
-# Simulation-based calibration of the no-U-turn sampler: ranks of true values among draws are uniform.
+# Simulation-based calibration of the no-U-turn sampler, and of hierarchical regressions: ranks of true values among
+# draws are uniform.
 sbc: build/release/build.ninja
-	@cmake --build --parallel $(shell nproc) --preset release --target sbc
+	@cmake --build --parallel $(shell nproc) --preset release --target sbc field_sbc
 	@build/release/bench/sbc
+	@build/release/bench/field_sbc
 
 asan: build/asan/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset asan

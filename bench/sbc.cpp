@@ -17,6 +17,7 @@
 // could not be sampled.
 
 #include "check/labels.hpp"
+#include "ranks.hpp"
 
 #include <lrvb/lrvb.hpp>
 
@@ -42,14 +43,13 @@
 namespace {
 
 using namespace lrvb;
+using bench::kRanked;
+using bench::RankTest;
 
-constexpr Index kRanked = 99;  // draws that the truth is ranked among
 constexpr Index kThinning = 16;
 constexpr Index kMoreDraws = 4;  // times as many, where chains cannot be relied on
 constexpr int kRuns = 3;
 constexpr int kFits = 5;
-constexpr std::size_t kBins = 20;
-constexpr double kLevel = 0.001;
 
 double gamma_draw(double shape, double rate, Random& random) {
     return std::exp(random.log_gamma(shape)) / rate;
@@ -354,55 +354,8 @@ std::vector<Outcome> replicates(const Study& study, std::size_t count, std::uint
     return outcomes;
 }
 
-// P(χ² > x) with an odd number of degrees of freedom: erfc √(x/2) + 2φ(√x) Σ_j x^(j − ½)/(1·3·…·(2j − 1)), up to
-// j = (degrees − 1)/2.
-double chi_squared_beyond(double x, std::size_t degrees) {
-    double term = std::sqrt(x);
-    double sum = 0.0;
-    for (std::size_t j = 1; 2 * j < degrees; ++j) {
-        sum += term;
-        term *= x / static_cast<double>(2 * j + 1);
-    }
-    return std::erfc(std::sqrt(0.5 * x)) + std::sqrt(2.0 / std::numbers::pi) * std::exp(-0.5 * x) * sum;
-}
-
-struct Test {
-    std::string study;
-    std::string quantity;
-    std::array<Index, kBins> counts{};
-    double chi_squared = 0.0;
-    double p = 1.0;
-    double middle = 0.0;
-    double spread = 0.0;
-};
-
-Test tested(const Study& study, const std::string& quantity, const std::vector<Outcome>& outcomes, std::size_t q) {
-    Test test{study.name(), quantity};
-    double count = 0.0;
-    double mean = 0.0;
-    double square = 0.0;
-    for (const Outcome& outcome : outcomes) {
-        if (outcome.ranks.empty()) continue;
-        const Index rank = outcome.ranks[q];
-        ++test.counts[static_cast<std::size_t>(rank) * kBins / (kRanked + 1)];
-        const double share = (static_cast<double>(rank) + 0.5) / static_cast<double>(kRanked + 1) - 0.5;
-        count += 1.0;
-        mean += share;
-        square += share * share;
-    }
-    const double expected = count / static_cast<double>(kBins);
-    for (const Index in_bin : test.counts) {
-        test.chi_squared += std::pow(static_cast<double>(in_bin) - expected, 2) / expected;
-    }
-    test.p = chi_squared_beyond(test.chi_squared, kBins - 1);
-    // A uniform share about its middle has the variance 1/12, and its square has 1/180.
-    test.middle = mean / std::sqrt(count / 12.0);
-    test.spread = (square - count / 12.0) / std::sqrt(count / 180.0);
-    return test;
-}
-
 // Appends the tests of a study; false where a replicate could not be sampled.
-bool judge(const Study& study, std::size_t count, std::uint64_t seed, std::vector<Test>& tests) {
+bool judge(const Study& study, std::size_t count, std::uint64_t seed, std::vector<RankTest>& tests) {
     const std::vector<Outcome> outcomes = replicates(study, count, seed);
     std::vector<std::string> again;
     std::vector<std::string> lost;
@@ -438,7 +391,13 @@ bool judge(const Study& study, std::size_t count, std::uint64_t seed, std::vecto
     std::vector<std::string> quantities = study.quantities();
     quantities.emplace_back("log joint density");
     if (ess.empty()) return false;
-    for (std::size_t q = 0; q < quantities.size(); ++q) tests.push_back(tested(study, quantities[q], outcomes, q));
+    for (std::size_t q = 0; q < quantities.size(); ++q) {
+        std::vector<Index> ranks;
+        for (const Outcome& outcome : outcomes) {
+            if (!outcome.ranks.empty()) ranks.push_back(outcome.ranks[q]);
+        }
+        tests.push_back(bench::tested(study.name(), quantities[q], ranks));
+    }
     std::fflush(stdout);
     return lost.empty();
 }
@@ -451,20 +410,9 @@ int main(int argc, char** argv) {
     const MixtureStudy mixture;
     const RegressionStudy regression;
     const PumpStudy pump;
-    std::vector<Test> tests;
+    std::vector<RankTest> tests;
     bool complete = true;
     for (const Study* study : std::array<const Study*, 3>{&mixture, &regression, &pump})
         complete = judge(*study, count, seed, tests) && complete;
-    fmt::print("\n{:<12} {:<18} {:>7} {:>9} {:>7} {:>7}\n", "model", "quantity", "chi2", "p", "middle", "spread");
-    double smallest = 1.0;
-    for (const Test& test : tests) {
-        fmt::print("{:<12} {:<18} {:>7.1f} {:>9.2g} {:>7.1f} {:>7.1f}\n", test.study, test.quantity, test.chi_squared,
-                   test.p, test.middle, test.spread);
-        if (test.p < 0.01) fmt::print("  in each bin: {}\n", fmt::join(test.counts, " "));
-        smallest = std::min(smallest, test.p);
-    }
-    const double corrected = std::min(1.0, smallest * static_cast<double>(tests.size()));
-    fmt::print("smallest p {:.2g}; of {} tests, after Bonferroni, {:.2g} ({} fails)\n", smallest, tests.size(),
-               corrected, kLevel);
-    return corrected < kLevel || !complete ? EXIT_FAILURE : EXIT_SUCCESS;
+    return bench::judged(tests) && complete ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -6,11 +6,14 @@
 #include <lrvb/lrvb.hpp>
 #include <lrvb/model/field.hpp>
 #include <lrvb/sample/field_integral.hpp>
-#include <lrvb/testing/model_battery.hpp>
+#include <lrvb/sample/model_density.hpp>
+#include <lrvb/sample/nuts.hpp>
 
 #include <boost/math/quadrature/gauss_kronrod.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 
 namespace lrvb {
@@ -189,7 +192,7 @@ TEST(FieldRows, TheHessianEqualsDifferencesUpToWhatIsNotLocal) {
         const Matrix error = hessian - differences;
         const double size = 1.0 + differences.cwiseAbs().maxCoeff();
         EXPECT_LT(error.leftCols(k).cwiseAbs().maxCoeff(), 1e-6 * size);
-        EXPECT_LT(error.cwiseAbs().maxCoeff(), 0.01 * size);
+        EXPECT_LT(error.cwiseAbs().maxCoeff(), 0.02 * size);
     }
 }
 
@@ -272,6 +275,87 @@ TEST(FieldRows, SmallRegressionsWithoutGroupsHaveTheirExactPosteriors) {
     }
 }
 
+// Corrected by cumulants, of all pairs of rows.
+TEST(FieldRows, ALogisticRegressionOfSixCoefficientsHasItsExactPosterior) {
+    Simulated settings;
+    settings.groups = 0;
+    settings.rows = 40;
+    FieldData data = simulated(settings);
+    data.columns.conservativeResize(40, 5);
+    Random random(21);
+    for (Index j = 1; j < 5; ++j) data.columns.col(j) = standard_normals(40, random);
+    data.names = {"x", "a", "b", "c", "d"};
+    expect_near_truth(data, {0.02, 0.02, 0.0, 0.0, 0.02}, 20000);
+}
+
+/// Against the no-U-turn sampler on log p(y, x, ψ).
+void expect_near_draws(const FieldData& data, const std::vector<std::string>& names, double shift, double spread) {
+    const FieldModel model(data);
+    const Optimum optimum = fit(model);
+    ASSERT_TRUE(optimum.converged()) << optimum.message;
+    const Functionals functionals = model.in_data_units(names);
+    const FieldMarginals found = FieldIntegral(model).marginals(functionals);
+    const ModelDensity density(model, optimum.state);
+    NutsOptions options;
+    options.draws = 3000;
+    const NutsSample sample = no_u_turn(density, density.whitening(optimum.state), options);
+    ASSERT_LT(sample.r_hat, 1.02);
+    const Functionals::Resolved resolved = functionals.resolve(model.layout());
+    const Matrix values =
+        (resolved.weights.transpose() * density.statistics(sample.points)).colwise() + resolved.constants;
+    const double noise = 3.0 / std::sqrt(sample.ess);
+    for (Index j = 0; j < values.rows(); ++j) {
+        const double mean = values.row(j).mean();
+        const double sd = std::sqrt((values.row(j).array() - mean).square().mean());
+        EXPECT_NEAR((found.mean[j] - mean) / sd, 0.0, shift + noise) << names[static_cast<std::size_t>(j)];
+        EXPECT_NEAR(found.sd[j] / sd, 1.0, spread + noise) << names[static_cast<std::size_t>(j)];
+    }
+}
+
+TEST(FieldRows, CrossedBinaryRowsAgreeWithTheSampler) {
+    Simulated settings;
+    settings.rows = 600;
+    settings.groups = 20;
+    FieldData data = simulated(settings);
+    Random random(9);
+    const Vector u = standard_normals(20, random);
+    const Vector h = 0.8 * standard_normals(25, random);
+    std::vector<int> level;
+    for (Index n = 0; n < 600; ++n) {
+        level.push_back(static_cast<int>(n % 25));
+        const double eta =
+            -0.5 + 0.8 * data.columns(n, 0) + u[data.factors[0].level[static_cast<std::size_t>(n)]] + h[level.back()];
+        data.y[n] = test::drawn(data, eta, random);
+    }
+    data.factors.push_back(test::factor_of("h", level, 25));
+    expect_near_draws(data, {"intercept", "beta[x]", "log_sd[g,intercept]", "log_sd[h,intercept]", "u[g,1,intercept]"},
+                      0.05, 0.05);
+}
+
+TEST(FieldRows, TwoEffectsAGroupAgreeWithTheSampler) {
+    Simulated settings;
+    settings.rows = 600;
+    settings.groups = 40;
+    FieldData data = simulated(settings);
+    FieldFactor& factor = data.factors[0];
+    factor.effects = {"intercept", "x"};
+    factor.values.conservativeResize(600, 2);
+    factor.values.col(1) = data.columns.col(0);
+    Random random(11);
+    const Vector u = standard_normals(40, random);
+    const Vector slopes = 1.2 * standard_normals(40, random);
+    for (Index n = 0; n < 600; ++n) {
+        const int g = factor.level[static_cast<std::size_t>(n)];
+        data.y[n] = test::drawn(data, -0.5 + u[g] + (0.8 + slopes[g]) * data.columns(n, 0), random);
+    }
+    expect_near_draws(data, {"intercept", "beta[x]", "log_sd[g,intercept]", "log_sd[g,x]", "u[g,1,x]"}, 0.06, 0.06);
+}
+
+TEST(FieldRows, StudentRowsAgreeWithTheSampler) {
+    expect_near_draws(all_kinds(200, 20).back(),
+                      {"intercept", "beta[x]", "log_sd[g,intercept]", "log_sigma", "log_nu_minus_one"}, 0.06, 0.06);
+}
+
 TEST(FieldRows, SparseBinaryRowsInManyGroupsComeOutByTheNodes) {
     Simulated settings;
     settings.rows = 220;
@@ -352,14 +436,19 @@ TEST(FieldRows, EpilHasItsExactPosterior) {
     data.names = {"lbase", "trt=progabide", "lbase:trt=progabide", "lage", "V4"};
     data.columns.resize(frame.rows, 5);
     std::vector<int> subject;
+    std::vector<std::uint32_t> order;
     for (Index n = 0; n < frame.rows; ++n) {
         const auto at = static_cast<std::size_t>(n);
         const double treated = column("trt").levels[column("trt").codes[at]] == "progabide" ? 1.0 : 0.0;
         const double base = column("lbase").numbers[n];
         data.columns.row(n) << base, treated, base * treated, column("lage").numbers[n], column("V4").numbers[n];
-        subject.push_back(static_cast<int>(column("subject").codes[at]));
+        // In the order of their first appearance, as the reference has them.
+        const auto code = column("subject").codes[at];
+        const auto seen = std::find(order.begin(), order.end(), code);
+        subject.push_back(static_cast<int>(seen - order.begin()));
+        if (seen == order.end()) order.push_back(code);
     }
-    data.factors = {test::factor_of("subject", subject, static_cast<int>(column("subject").levels.size()))};
+    data.factors = {test::factor_of("subject", subject, static_cast<int>(order.size()))};
     FieldPrior prior;
     prior.intercept_sd = 10.0;
     prior.mean = Vector::Zero(5);
@@ -410,10 +499,7 @@ TEST(FieldRows, FitsOfAllKindsConvergeAndStayWhereTheyBegan) {
         const FieldModel model(data);
         const Optimum optimum = fit(model);
         ASSERT_TRUE(optimum.converged()) << optimum.message;
-        EXPECT_NEAR(
-            optimum.bound,
-            model.log_density(optimum.state.mean.head(model.variance_count())) - (optimum.trace.empty() ? 0.0 : 0.0),
-            1e-6 + std::abs(optimum.bound - model.log_density(optimum.state.mean.head(model.variance_count()))));
+        EXPECT_NEAR(optimum.bound, model.log_density(optimum.state.mean.head(model.variance_count())), 1e-7);
         const Vector mean_field = model.mean_field_variances(optimum.state);
         const Vector sds = LinearResponse(model, optimum).marginal_sds();
         EXPECT_TRUE((mean_field.array() > 0.0).all());

@@ -76,7 +76,7 @@ CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish 
             exact = check(fitted, options);
         } else if (fitted.work_of_integration()) {
             Check integrated = check(fitted, options);
-            if (integrated.reliable && integrated.integrated->covariance.size() > 0) {
+            if (integrated.reliable) {
                 exact = std::move(integrated);
             } else {
                 file.check = integrated;

@@ -46,9 +46,34 @@ Posterior integrated_posterior(Posterior after, const IntegratedPosterior& exact
     return after;
 }
 
+// The same of very many variables: means, sds and quantiles are those of the integration, correlations those of the
+// response.
+Posterior integrated_marginals(const Posterior& before, const IntegratedPosterior& exact, const Vector& response_sds) {
+    Posterior after = before;
+    std::unordered_map<std::string_view, Index> statistic;
+    for (std::size_t s = 0; s < before.statistics.size(); ++s)
+        statistic.emplace(before.statistics[s], static_cast<Index>(s));
+    for (std::size_t v = 0; v < after.variables.size(); ++v) {
+        PosteriorVariable& variable = after.variables[v];
+        const auto at = static_cast<Index>(v);
+        variable.mean = exact.mean[at];
+        variable.unbounded.centre = exact.unbounded_mean[at];
+        if (!variable.meaning.is_local && exact.sd[at] > 0.0) variable.quantiles = exact.quantiles[v];
+        const auto found = statistic.find(variable.name);
+        if (found != statistic.end()) after.mean[found->second] = exact.mean[at];
+    }
+    after.marginals->sd = exact.sd;
+    after.marginals->unbounded_sd = exact.unbounded_sd;
+    after.covariance = with_exact_sds(after, response_sds);
+    return after;
+}
+
 // All variables become statistics of their own, so that each has the mean and sd of its draws and not those of a first-
 // order expansion, and the quantiles of its draws. What is fixed stays so, exactly.
 Posterior corrected_posterior(const Posterior& before, const Check& check) {
+    if (before.mean_field_covariance->matrix() == nullptr && check.integrated && before.marginals) {
+        return integrated_marginals(before, *check.integrated, before.marginals->sd);
+    }
     if (before.mean_field_covariance->matrix() == nullptr) {
         throw std::invalid_argument("a posterior of so many statistics is not corrected as a whole");
     }

@@ -172,6 +172,11 @@ void answer_from_parameters(FitFile& fit, const Fields& fields) {
     if (!fit.posterior.marginals || fit.posterior.marginals->sd.size() == 0) {
         fields.refuse("posterior.marginals", "has no sds");
     }
+    if (!fit.correction) return;
+    if (fit.correction->response_sd.size() != fit.posterior.marginals->sd.size()) {
+        fields.refuse("correction.response", "has another number of variables than the posterior");
+    }
+    fit.posterior.covariance = with_exact_sds(fit.posterior, fit.correction->response_sd);
 }
 
 // Means before covariances.

@@ -170,7 +170,8 @@ void require_sound_quantiles(const FitFile& fit, const Fields& fields) {
     const Vector sds = fit.posterior.sds(all);
     for (std::size_t v = 0; v < variables.size(); ++v) {
         const double sd = sds[static_cast<Index>(v)];
-        if (sd > 0.0 && !has_quantiles(variables[v])) {
+        const bool may_lack = variables[v].meaning.is_local && fit.posterior.marginals;  // one of very many
+        if (sd > 0.0 && !has_quantiles(variables[v]) && !may_lack) {
             fields.refuse("posterior.variables", fmt::format("has quantiles of {}, but none of {}", shown(first->name),
                                                              shown(variables[v].name)));
         }

@@ -16,6 +16,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <unordered_map>
 
 namespace lrvb {
 
@@ -226,6 +227,29 @@ Vector DenseCovariance::variances(const SparseMatrix& combinations) const {
         result[c] = sum;
     }
     return result;
+}
+
+Matrix ScaledCovariance::between(const SparseMatrix& left, const SparseMatrix& right) const {
+    return base_->between(SparseMatrix(scale_.asDiagonal() * left), SparseMatrix(scale_.asDiagonal() * right));
+}
+
+Vector ScaledCovariance::variances(const SparseMatrix& combinations) const {
+    return base_->variances(SparseMatrix(scale_.asDiagonal() * combinations));
+}
+
+std::shared_ptr<const Covariance> with_exact_sds(const Posterior& posterior, const Vector& response_sds) {
+    std::unordered_map<std::string_view, Index> place;
+    for (std::size_t v = 0; v < posterior.variables.size(); ++v) {
+        place.emplace(posterior.variables[v].name, static_cast<Index>(v));
+    }
+    Vector scale = Vector::Ones(posterior.mean.size());
+    for (std::size_t s = 0; s < posterior.statistics.size(); ++s) {
+        const auto found = place.find(posterior.statistics[s]);
+        if (found == place.end()) continue;
+        const double before = response_sds[found->second];
+        if (before > 0.0) scale[static_cast<Index>(s)] = posterior.marginals->sd[found->second] / before;
+    }
+    return std::make_shared<ScaledCovariance>(posterior.covariance, scale);
 }
 
 Matrix SparseCovariance::between(const SparseMatrix& left, const SparseMatrix& right) const {

@@ -308,7 +308,7 @@ void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
     for (const auto& [place, value] : lattice.values) {
         if (value > lattice.highest - options_.drop) kept.push_back(place);
     }
-    correct(lattice);
+    correct(lattice, kept);
     psi_.resize(dimension, static_cast<Index>(kept.size()));
     weights_.resize(psi_.cols());
     for (Index k = 0; k < psi_.cols(); ++k) {
@@ -374,17 +374,18 @@ void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
 }
 
 // Where rows are not normal, the lattice reaches as far as the bound does, but its nodes weigh what they do with what
-// the bound misses.
-void FieldIntegral::correct(Lattice& lattice) const {
+// the bound misses. The shell about them is moved along with the top.
+void FieldIntegral::correct(Lattice& lattice, const std::vector<std::vector<int>>& kept) const {
     if (!model_->has_corrections()) return;
-    std::vector<Lattice::Place> places;
-    for (const auto& [place, value] : lattice.values) {
-        if (std::isfinite(value)) places.push_back(place);
-    }
-    Vector found(static_cast<Index>(places.size()));
+    Vector found(static_cast<Index>(kept.size()));
     detail::in_parallel(options_.threads, found.size(),
-                        [&](Index i) { found[i] = model_->corrected_log_density(lattice.psi(places[at(i)])); });
-    for (std::size_t i = 0; i < places.size(); ++i) lattice.values[places[i]] = found[static_cast<Index>(i)];
+                        [&](Index i) { found[i] = model_->corrected_log_density(lattice.psi(kept[at(i)])); });
+    double shift = 0.0;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        if (lattice.values.at(kept[i]) == lattice.highest) shift = found[static_cast<Index>(i)] - lattice.highest;
+    }
+    for (auto& [place, value] : lattice.values) value += shift;
+    for (std::size_t i = 0; i < kept.size(); ++i) lattice.values[kept[i]] = found[static_cast<Index>(i)];
     lattice.highest = found.maxCoeff();
 }
 

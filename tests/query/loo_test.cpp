@@ -155,7 +155,7 @@ TEST_F(MtcarsLoo, IsWhatRefitsWithoutEachRowPredict) {
     double largest = 0.0;
     double sum = 0.0;
     for (Index i = 0; i < expected.size(); ++i) {
-        const Posterior refit = fitted->refit({i, {}});
+        const Posterior refit = fitted->refit({{i}, {}});
         const std::vector<Index> chosen = refit.select({"intercept", "beta", "log_tau"});
         const Matrix covariance = refit.covariance_of(chosen, Method::linear_response);
         Vector x(3);

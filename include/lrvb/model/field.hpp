@@ -43,6 +43,14 @@
 /// factored sparsely or densely, as its fill asks for. So one factor, or nested ones, are linear in the groups; two
 /// large crossed factors fill in: FactorTooLarge where that would not fit in memory.
 ///
+/// **Rows that are not normal**: binomial (logit, probit, cloglog), Poisson (log) and Student's t errors, with the link
+/// of the mean in place of it. q(x) = N(m, S) is the best normal for given ψ; F(ψ, m) is a bound. Its gradients are
+/// exact (envelope), ∂²F/∂ψ∂ψ and ∂²F/∂ψ∂m are differences of them with S solved again, and in ∂²F/∂m∂m the response of
+/// S is kept within the groups of each factor (all fixed effects, where there are no factors and at most twelve of
+/// them), so that it stays as sparse as P. What the bound misses is added group by group where it is integrated: see
+/// `conditional`. ψ then has no log σ but for Student's t, which has log(ν − 1) besides; its density, not a mixture of
+/// normals, is averaged, and may have two tops where rows contradict each other.
+///
 /// It can fail: a normal at one point misses what is skewed in ψ, with few groups most of all; FieldIntegral
 /// (sample/field_integral.hpp) adds it up exactly.
 namespace lrvb {
@@ -208,7 +216,8 @@ class LRVB_EXPORT FieldModel final : public RowModel {
     Index effect_position(Index factor, Index level, Index effect) const;
 
     /// By name, in the units of the data: "intercept" (at zero), "beta[Days]", "u[Subject,308,Days]", and
-    /// "log_sd[Subject,Days]", "atanh_cor[Subject,intercept,Days]" (of factors with two effects), "log_sigma".
+    /// "log_sd[Subject,Days]", "atanh_cor[Subject,intercept,Days]" (of factors with two effects), "log_sigma",
+    /// "log_nu_minus_one".
     Functionals in_data_units(const std::vector<std::string>& names) const;
     /// Of all coefficients in the order of the layout, α for the intercept: Functionals of them in the units of the
     /// data.
@@ -226,7 +235,9 @@ class LRVB_EXPORT FieldModel final : public RowModel {
     /// as the layout.
     Vector mean_field_variances(const State& state) const;
 
-    /// The field given ψ. Throws std::domain_error where P(ψ) cannot be factored.
+    /// The field given ψ. Where rows are not normal: the best normal, its mean and its log density corrected group by
+    /// group (by a rule in one or two effects, to second order in more, and over all fixed effects without factors),
+    /// its covariance with the response of S. Throws std::domain_error where P(ψ) cannot be factored.
     std::unique_ptr<FieldConditional> conditional(const VectorView& psi) const;
     /// log p(y | ψ) + log p(ψ), or the bound on it where rows are not normal, −∞ where it cannot be had; and its
     /// gradient where asked for.

@@ -36,6 +36,21 @@ class LRVB_EXPORT DenseCovariance final : public Covariance {
     Matrix matrix_;
 };
 
+/// D C D with a diagonal D: the correlations of another covariance, with sds of their own.
+class LRVB_EXPORT ScaledCovariance final : public Covariance {
+  public:
+    ScaledCovariance(std::shared_ptr<const Covariance> base, Vector scale)
+        : base_(std::move(base)), scale_(std::move(scale)) {}
+
+    Index size() const override { return base_->size(); }
+    Matrix between(const SparseMatrix& left, const SparseMatrix& right) const override;
+    Vector variances(const SparseMatrix& combinations) const override;
+
+  private:
+    std::shared_ptr<const Covariance> base_;
+    Vector scale_;
+};
+
 /// Symmetric, both triangles.
 class LRVB_EXPORT SparseCovariance final : public Covariance {
   public:

@@ -108,6 +108,10 @@ LRVB_EXPORT std::shared_ptr<const Covariance> response_covariance(FactoredCovari
 LRVB_EXPORT std::shared_ptr<const Covariance> mean_field_covariance(const Layout& layout, const State& state,
                                                                     const SparseMatrix& statistics);
 
+/// Of a corrected posterior whose covariances are no matrices: those of the linear response, with the exact sds of its
+/// marginals in place of these.
+LRVB_EXPORT std::shared_ptr<const Covariance> with_exact_sds(const Posterior& posterior, const Vector& response_sds);
+
 /// Keeps the marginals, once all variables are there, where covariances are not matrices.
 LRVB_EXPORT void keep_marginals(Posterior& posterior);
 

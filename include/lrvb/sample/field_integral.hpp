@@ -106,7 +106,7 @@ class LRVB_EXPORT FieldIntegral {
     struct Parts;  // of functionals, at every node
 
     void fill_lattice(const Vector& top, const Matrix& axes);
-    void correct(Lattice& lattice) const;
+    void correct(Lattice& lattice, const std::vector<std::vector<int>>& kept) const;
     void sample(const Vector& top, const Matrix& axes);
     Parts parts(const Functionals& functionals) const;
     FieldMarginals summary(const Matrix& means, const Matrix& variances) const;

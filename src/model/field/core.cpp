@@ -73,6 +73,7 @@ FieldCore::FieldCore(std::shared_ptr<const FieldData> data, const std::optional<
     hessian_pattern = structure->lower_pattern();
     if (own.family != FieldFamily::gaussian) {
         row_field = std::make_shared<const RowField>(*this);
+        guess_ = guess();
         return;
     }
     blocks = structure->fold(own.weights.size() > 0 ? own.weights : Vector(Vector::Ones(own.y.size())));

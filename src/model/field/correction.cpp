@@ -76,6 +76,8 @@ FieldInnerProblem::Correction FieldInnerProblem::correction(const FieldGiven& gi
                     fourth[i] = at.terms.fourth[n];
                 }
                 white = (whitening[detail::at(g)] * white).eval();
+                // What the variances of predictors exceed v by is ½ Σ_{m,l} ℓ'''_m ℓ'''_l K_nm K_nl K_ml².
+                Matrix spread = Matrix::Zero(q, q);
                 for (Index i = 0; i < count; ++i) {
                     const Eigen::ArrayXd k = (white.transpose() * white.col(i)).array();
                     const Eigen::ArrayXd cubes = k * k * k;
@@ -83,6 +85,12 @@ FieldInnerProblem::Correction FieldInnerProblem::correction(const FieldGiven& gi
                     const double squeeze = (fourth.array() * cubes * k).sum();
                     result.log_evidence += third[i] * pull / 12.0 + fourth[i] * squeeze / 48.0;
                     force[groups.rows[detail::at(first + i)]] += fourth[i] * pull / 6.0;
+                    const Vector along = white * (third.array() * k * k).matrix();
+                    spread += third[i] * along * white.col(i).transpose();
+                }
+                for (Index i = 0; i < count; ++i) {
+                    force[groups.rows[detail::at(first + i)]] +=
+                        0.25 * third[i] * white.col(i).dot(spread * white.col(i));
                 }
             }
             continue;

@@ -20,6 +20,7 @@ namespace {
 constexpr Index kMostDraws = 4000;
 constexpr Index kFewestPlaces = 200;    // of ψ
 constexpr double kWorkOfDraws = 1.5e8;  // a quarter of a second
+constexpr double kNumbersOfDraws = 2e6;
 
 /// Which of the three ways a variable goes.
 enum class Way { statistic, of_psi, drawn };
@@ -156,7 +157,14 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
     const Functionals::Resolved resolved = functionals.resolve(model_->layout());
     const Vector shift = resolved.constants.segment(variables.first_psi(), variables.psi_count());
     const std::vector<double> probabilities(kQuantileProbabilities.begin(), kQuantileProbabilities.end());
-    const FieldMarginals statistics = integral.marginals(functionals, probabilities);
+    // Of very many effects no quantiles are kept: they are next to normal.
+    const bool is_dense = static_cast<Index>(all.size()) <= kDenseStatistics;
+    FieldMarginals statistics = integral.marginals(functionals, is_dense ? probabilities : std::vector<double>());
+    if (!is_dense) {
+        const Index few = variables.first_effect();
+        const Functionals globals(SparseMatrix(resolved.weights.leftCols(few)), resolved.constants.head(few));
+        statistics.quantiles = integral.marginals(globals, probabilities).quantiles;
+    }
     step(0.5);
     const OfPsi function(all, of_psi, variables, shift);
     const FieldMarginals functions = integral.functions(function, probabilities);
@@ -178,7 +186,7 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
         result.sd[at] = result.unbounded_sd[at] = statistics.sd[s];
         result.mean_error[at] = statistics.mean_error[s];
         result.sd_error[at] = statistics.sd_error[s];
-        result.quantiles[v] = statistics.quantiles.col(s);
+        if (s < statistics.quantiles.cols()) result.quantiles[v] = statistics.quantiles.col(s);
     }
     const auto psi_variables = static_cast<Index>(of_psi.size());
     for (Index i = 0; i < psi_variables; ++i) {
@@ -193,7 +201,8 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
     }
 
     // Where a node is dear, several draws share one.
-    const Index draws = std::min(kMostDraws, std::max<Index>(options.draws, 1));
+    const Index affordable = static_cast<Index>(kNumbersOfDraws) / model_->layout().size();
+    const Index draws = std::min({kMostDraws, std::max<Index>(options.draws, 1), std::max(kFewestPlaces, affordable)});
     const auto places =
         static_cast<Index>(std::max(static_cast<double>(kFewestPlaces), kWorkOfDraws / work_of_a_node()));
     const Index each = std::max<Index>(1, draws / std::max<Index>(1, std::min(places, draws)));
@@ -222,7 +231,7 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
     }
     step(0.8);
 
-    if (count <= kDenseStatistics) {
+    if (is_dense) {
         const auto values_of_psi = [&](const Vector& psi) { return Vector(function(psi).head(psi_variables)); };
         const Matrix joint = integral.covariance(functionals, values_of_psi);
         result.covariance = Matrix::Zero(count, count);

@@ -175,21 +175,39 @@ void add_response_warnings(const FieldData& data, std::vector<std::string>& warn
     }
 }
 
-void require_response(const FormulaDesign& design, const std::string& family_text, FieldFamily family) {
+// What a response of the family can be, with the row that is not.
+void require_response(const FormulaDesign& design, const DataFrame& frame, const std::string& family_text,
+                      FieldFamily family) {
     if (design.trials.size() > 0 && family != FieldFamily::binomial) {
         throw UsageError("cbind(successes, failures) is the response of a binomial family: give --family binomial");
     }
-    if (family_text == "binomial" && design.trials.size() == 0) {
-        const bool binary = ((design.y.array() == 0.0) || (design.y.array() == 1.0)).all();
-        if (!binary) {
-            throw std::runtime_error(
-                fmt::format("{}: a binomial response of other numbers than 0 and 1 needs its failures: write "
-                            "cbind(successes, failures) ~ …",
-                            design.source));
-        }
-    }
     if (family_text == "bernoulli" && design.trials.size() > 0) {
         throw UsageError("cbind(successes, failures) is of several trials: give --family binomial");
+    }
+    const auto refuse = [&](Index n, double value, const std::string& reason) {
+        throw std::runtime_error(fmt::format("{}: row {}: the response {} is {}, but {}", design.source,
+                                             frame.file_row(n), shown(design.response), value, reason));
+    };
+    const auto is_count = [](double value) { return value >= 0.0 && value == std::floor(value); };
+    for (Index n = 0; n < design.y.size(); ++n) {
+        const double y = design.y[n];
+        if (family == FieldFamily::poisson && !is_count(y)) {
+            refuse(n, y, "counts are whole and not negative: choose another --family");
+        }
+        if (family != FieldFamily::binomial) continue;
+        if (design.trials.size() == 0) {
+            if (y == 0.0 || y == 1.0) continue;
+            refuse(n, y,
+                   family_text == "binomial" ? "without its failures it is 0 or 1: write cbind(successes, failures) ~ …"
+                                             : "a bernoulli response is 0 or 1: choose another --family");
+        }
+        if (!is_count(y)) refuse(n, y, "successes are whole and not negative: correct the row, or leave it out");
+        if (!is_count(design.trials[n] - y)) {
+            throw std::runtime_error(fmt::format(
+                "{}: row {}: the response {} has {} failures, but these are whole and not negative: correct "
+                "the row, or leave it out",
+                design.source, frame.file_row(n), shown(design.response), design.trials[n] - y));
+        }
     }
 }
 
@@ -226,7 +244,7 @@ Request request_of(const FitRequest& fit) {
     FieldRecord& record = *request.record;
     record.coding = std::make_shared<FormulaCoding>(formula, frame, options);
     FormulaDesign design = record.coding->design(frame);
-    require_response(design, settings.text("family"), family);
+    require_response(design, frame, settings.text("family"), family);
     request.notes = index_notes(frame.leaves_out_row_names, {}, {});
     if (weightless > 0) {
         request.notes.push_back(fmt::format("{}: weights; {} the weight 0, and {} left out", printable(*weights_name),
