@@ -58,6 +58,7 @@ Document correction_of(const FitFile& fit) {
     json["method"] = fit.correction->method;
     json["draws"] = fit.correction->draws;
     json["ess"] = fit.correction->ess;
+    json["how"] = fit.correction->how;
     return json;
 }
 
@@ -87,6 +88,10 @@ Document variables_of(const Gathered& gathered) {
         json["sd"] = row.sd;
         if (!gathered.robust.empty()) json["sd_robust"] = gathered.robust[v].sd_robust;
         json["mean_field_sd"] = row.mean_field_sd;
+        if (gathered.fit.correction && gathered.fit.correction->response_sd.size() > chosen[v]) {
+            json["response_mean"] = gathered.fit.correction->response_mean[chosen[v]];
+            json["response_sd"] = gathered.fit.correction->response_sd[chosen[v]];
+        }
         json["lower"] = row.lower;
         json["upper"] = row.upper;
         json["mean_field_lower"] = row.mean_field_lower;

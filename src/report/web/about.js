@@ -9,7 +9,9 @@ export function about({program, fit_file: file, prior, outcome, data, correction
     ['Bound', significant(outcome.bound, 8)],
     ['Seed', `${outcome.seed}${outcome.restarts > 1 ? `, the best of ${outcome.restarts} starts` : ''}`],
   ].filter(Boolean);
-  const moments = correction
+  const moments = correction?.how
+    ? `Means, sds, intervals and correlations are of ${correction.how}; leverage and sensitivities`
+    : correction
     ? 'Means, sds, intervals and correlations by draws of the exact posterior; leverage and sensitivities'
     : 'Means by mean-field variational Bayes; sds, correlations, leverage and sensitivities';
   return element(

@@ -42,6 +42,11 @@ export class AnyKind {
     return panelsOf(this.contents.variables);
   }
 
+  /** What a kind has to show beside what every page has, after the picture of the data: [id, title, what builds it]. */
+  sections() {
+    return [];
+  }
+
   /** Can data be drawn from the model, to see whether it fits? */
   get drawsRows() {
     return false;

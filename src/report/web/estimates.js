@@ -1,5 +1,5 @@
 import {choice, element, legend, tick} from './dom.js';
-import {normalQuantile, percent, rounded} from './numbers.js';
+import {normalQuantile, percent, rounded, sourceOf} from './numbers.js';
 import {paged} from './pages.js';
 import {Plot, whiskerMarks} from './plot.js';
 
@@ -12,7 +12,8 @@ const NARROW = 560; // pixels below which the numbers stand under the names
  * say of the same is there when it is asked for.
  */
 export function estimates(contents, kind) {
-  const shown = {meanField: !contents.response, exact: false};
+  const shown = {meanField: !contents.response, exact: false, linear: false};
+  const beside = contents.variables.some(({response_sd: sd}) => sd > 0);
   const checked = contents.variables.some(({exact_sd: sd}) => typeof sd === 'number' && sd > 0);
   const pages = paged(
     kind.panels().flatMap(pieces),
@@ -52,6 +53,7 @@ export function estimates(contents, kind) {
           0,
           (page) => open(Number(page)),
         ),
+      contents.response && beside && tick('linear response', false, ticked('linear')),
       contents.response && tick('mean field', false, ticked('meanField')),
       checked && tick('exact posterior', false, ticked('exact')),
     ),
@@ -176,7 +178,8 @@ class Forest {
       })),
     );
     const entries = [
-      response && [this.contents.correction ? 'draws of the exact posterior' : 'linear response', 'line', 'var(--c1)'],
+      response && [sourceOf(this.contents), 'line', 'var(--c1)'],
+      shown.linear && ['linear response, mean ± sds', 'dashed', 'var(--c2)'],
       shown.meanField && ['mean field', 'bar', 'var(--line)'],
       shown.exact && ['exact posterior', 'dashed', 'var(--ink)'],
     ].filter(Boolean);
@@ -188,9 +191,16 @@ class Forest {
 /** All numbers that may be drawn of a variable, so that its place does not move when more of them are shown. */
 function ends(variable, z) {
   const exact = variable.exact_sd > 0 ? [-z, z].map((sds) => variable.exact_mean + sds * variable.exact_sd) : [];
-  return [variable.mean, variable.lower, variable.upper, variable.mean_field_lower, variable.mean_field_upper, ...exact].filter(
-    (end) => typeof end === 'number',
-  );
+  const linear = variable.response_sd > 0 ? [-z, z].map((sds) => variable.response_mean + sds * variable.response_sd) : [];
+  return [
+    variable.mean,
+    variable.lower,
+    variable.upper,
+    variable.mean_field_lower,
+    variable.mean_field_upper,
+    ...exact,
+    ...linear,
+  ].filter((end) => typeof end === 'number');
 }
 
 /** A domain that is not empty. */
@@ -208,7 +218,7 @@ function numbersOf({mean, sd, lower, upper, mean_field_sd: own, mean_field_lower
 }
 
 /** Up to three lines of a variable: the posterior in front, and what is asked for beside it below. */
-function linesOf(variable, {response, meanField, exact}, z) {
+function linesOf(variable, {response, linear, meanField, exact}, z) {
   const {name, mean, sd} = variable;
   const line = (what, center, lower, upper, style) => ({
     mean: center,
@@ -221,6 +231,19 @@ function linesOf(variable, {response, meanField, exact}, z) {
     ...style,
   });
   const lines = [];
+  if (linear && variable.response_sd > 0) {
+    const [center, reach] = [variable.response_mean, z * variable.response_sd];
+    lines.push(
+      line('linear response (mean ± sds)', center, center - reach, center + reach, {
+        offset: -7,
+        colour: 'var(--c2)',
+        width: 1.5,
+        dash: [4, 2],
+        shape: 'diamond',
+        size: 40,
+      }),
+    );
+  }
   if (meanField) {
     const style = response ? {offset: 6, width: 5, opacity: 0.8, size: 0} : {offset: 0, width: 3, size: 60};
     lines.push(

@@ -8,13 +8,19 @@ import {AnyPicture} from './any_picture.js';
 const KINDS = new Map(Object.entries({mixture, regression}));
 const ANY = {Kind: AnyKind, Picture: AnyPicture};
 
+/** A kind may have variants: models that share its name, and little else. */
+function partsOf(contents) {
+  const own = KINDS.get(contents.kind) ?? ANY;
+  return own.variant?.(contents) ?? own;
+}
+
 export function kindOf(contents, posterior) {
-  const {Kind} = KINDS.get(contents.kind) ?? ANY;
+  const {Kind} = partsOf(contents);
   return new Kind(contents, posterior);
 }
 
 /** The picture of the model over its data; null where there is nothing to draw. */
 export function pictureOf(kind, options) {
-  const {Picture} = KINDS.get(kind.contents.kind) ?? ANY;
+  const {Picture} = partsOf(kind.contents);
   return kind.hasPicture ? new Picture(kind, options) : null;
 }

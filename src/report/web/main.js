@@ -50,6 +50,7 @@ const modelOffer = () => [
 const SECTIONS = [
   ['estimates', 'The estimates', () => estimates(contents, kind)],
   ['data', kind.dataTitle, () => pictureOf(kind, {prefix: 'data'})?.element ?? note(contents.response ? withoutData : withoutRows)],
+  ...kind.sections(),
   contents.model_check
     ? ['model', MODEL, () => modelCheck(contents, posterior)]
     : kind.drawsRows && posterior.rows && modelCommand(contents) && ['model', MODEL, modelOffer],

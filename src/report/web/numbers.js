@@ -85,6 +85,12 @@ export const plural = (count, noun) => `${grouped(count)} ${noun}${count === 1 ?
 
 export const percent = (share) => `${Number((100 * share).toFixed(6))} %`;
 
+/** Where the numbers come from, in a word or two. */
+export function sourceOf({correction}) {
+  if (!correction) return 'linear response';
+  return correction.how ? 'the posterior, integrated' : 'draws of the exact posterior';
+}
+
 /** The standard normal quantile, by bisection of its distribution function. */
 export function normalQuantile(probability) {
   let [low, high] = [-9, 9];

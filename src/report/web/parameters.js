@@ -1,5 +1,5 @@
 import {choice, element, legend} from './dom.js';
-import {normalQuantile, percent, rounded} from './numbers.js';
+import {normalQuantile, percent, rounded, sourceOf} from './numbers.js';
 import {paged} from './pages.js';
 import {Plot, across, whiskerMarks} from './plot.js';
 import {parameterTable} from './table.js';
@@ -14,7 +14,7 @@ export function parameters(contents) {
 
 /** Dot and whisker: every variable about its own mean, so that all intervals can be compared at once. */
 function comparison(contents, variables) {
-  const source = contents.correction ? 'draws of the exact posterior' : 'linear response';
+  const source = sourceOf(contents);
   const checked = variables.some((variable) => typeof variable.exact_sd === 'number');
   const entries = [
     [source, 'dot', 'var(--c1)'],

@@ -125,6 +125,9 @@ function columnsOf({variables, level, response}) {
       number('upper', quantile(100 - tail), 'Upper end of the interval', (v) => v.upper),
     );
   }
+  if (variables.some(({response_sd: sd}) => typeof sd === 'number')) {
+    columns.push(number('response_sd', 'LRVB sd', 'Posterior sd by linear response', (v) => v.response_sd ?? null));
+  }
   columns.push(number('mean_field_sd', 'MFVB sd', 'Posterior sd by mean field', (v) => v.mean_field_sd));
   if (response) {
     const ratio = (v) => (v.mean_field_sd > 0 ? v.sd / v.mean_field_sd : null);

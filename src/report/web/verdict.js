@@ -123,6 +123,18 @@ export function verdictOf(contents) {
       sentences: [...(elsewhere ? [] : found.sentences), comparedWith(check), converged],
     };
   }
+  if (correction?.how) {
+    const isExact = correction.how.startsWith('the exact');
+    return {
+      level: 'good',
+      headline: `The means, sds and intervals are those of the ${isExact ? 'exact ' : ''}posterior, integrated.`,
+      sentences: [
+        sentence(`What is quoted is ${correction.how}`),
+        'The linear response is beside it: in the table of the parameters, and in what rows and priors do.',
+        converged,
+      ],
+    };
+  }
   if (correction) {
     return {
       level: 'good',

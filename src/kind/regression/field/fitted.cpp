@@ -2,6 +2,7 @@
 
 #include "base/messages.hpp"
 #include "kind/regression/columns.hpp"
+#include "kind/regression/field/groups.hpp"
 
 #include <lrvb/family/random.hpp>
 
@@ -100,6 +101,7 @@ FittedField::FittedField(FitFile fit_file, std::shared_ptr<const FieldModel> mod
     file().model = record_;
     set_posterior(variables.posterior(*model_, this->optimum()));
     record->nodes = response_nodes(posterior(), variables);
+    shown_means_ = posterior().mean;
 }
 
 FittedField::FittedField(FitFile fit_file, std::shared_ptr<const FieldModel> model, std::vector<Index> file_rows,
@@ -107,6 +109,7 @@ FittedField::FittedField(FitFile fit_file, std::shared_ptr<const FieldModel> mod
     : FittedModel(std::move(fit_file), std::move(file_rows), threads),
       record_(record_of(file())),
       model_(std::move(model)) {
+    shown_means_ = posterior().mean;
     restore_optimum();
     if (!file().correction) return;
     // As it was before its correction, predictions included.
@@ -225,7 +228,32 @@ std::optional<FittedResponse> FittedField::fitted_response() const {
 }
 
 Document FittedField::picture() const {
-    return {};
+    const FieldVariables variables = record_->variables();
+    const FieldRowFit rows = row_fit(model_->data(), variables, *record_->numbers.centre, shown_means_);
+    return field_picture(record_->shape, variables, model_->data(), rows, shown_means_);
+}
+
+Matrix FittedField::beside(const std::vector<Index>& rows) const {
+    const FieldData& data = model_->data();
+    const FieldRowFit fit = row_fit(data, record_->variables(), *record_->numbers.centre, shown_means_);
+    Matrix result(static_cast<Index>(rows.size()), beside_count());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto at = static_cast<Index>(i);
+        const Index n = rows[i];
+        Index next = 0;
+        result(at, next++) = fit.observed[n];
+        result(at, next++) = fit.fitted[n];
+        for (const FieldFactor& factor : data.factors) {
+            result(at, next++) = static_cast<double>(factor.level[static_cast<std::size_t>(n)]);
+        }
+        for (Index j = 0; next < result.cols(); ++j) result(at, next++) = data.columns(n, j);
+    }
+    return result;
+}
+
+Index FittedField::beside_count() const {
+    const FieldData& data = model_->data();
+    return 2 + static_cast<Index>(data.factors.size()) + std::min(data.columns.cols(), kMostShownColumns);
 }
 
 }  // namespace lrvb::detail

@@ -25,6 +25,10 @@ class FittedField final : public FittedModel {
     std::optional<FittedResponse> fitted_response() const override;
     SparseMatrix centring(const std::vector<Index>& variables) const override;
     Document picture() const override;
+    Drawing drawing(const FitFile& shown, const DrawingOptions& options) const override;
+    /// For each row what is observed and fitted, its level of each factor, and its first columns.
+    Matrix beside(const std::vector<Index>& rows) const override;
+    Index beside_count() const override;
 
   private:
     double work_of_a_node() const;
@@ -32,6 +36,8 @@ class FittedField final : public FittedModel {
 
     std::shared_ptr<const FieldRecord> record_;
     std::shared_ptr<const FieldModel> model_;
+    /// Of the statistics, as the file has them, corrected or not: what is drawn.
+    Vector shown_means_;
 };
 
 }  // namespace lrvb::detail

@@ -2,6 +2,7 @@
 
 #include "base/messages.hpp"
 #include "kind/regression/field/fitted.hpp"
+#include "kind/regression/field/groups.hpp"
 #include "sample/resampling.hpp"
 
 #include <lrvb/sample/pareto.hpp>
@@ -28,6 +29,7 @@ constexpr std::array<std::pair<FieldLink, std::string_view>, 5> kLinks{{{FieldLi
                                                                         {FieldLink::log, "log"}}};
 constexpr Index kMostNodes = 64;
 constexpr Index kRowsAtOnce = 1024;
+constexpr std::size_t kMostNamedLevels = 2000;
 
 // Those of a family, its own first.
 std::vector<FieldLink> links_of(FieldFamily family) {
@@ -279,7 +281,7 @@ void FieldRecord::require_agreement(const FitFile& fit, const Fields& file) cons
     if (fit.parameters.size() != count) file.refuse("parameters", "are not those of the formula");
 }
 
-Document FieldRecord::page(const FitFile&) const {
+Document FieldRecord::page(const FitFile& fit) const {
     Document json;
     json["formula"] = coding->formula().text();
     json["family"] = family_word(shape.family);
@@ -287,9 +289,15 @@ Document FieldRecord::page(const FitFile&) const {
     json["response"] = coding->response();
     Document factors = Document::list();
     for (const FieldShape::Factor& factor : shape.factors) {
-        factors.push_back(Document{{"name", factor.name}, {"effects", factor.effects}, {"levels", factor.levels}});
+        Document one{{"name", factor.name}, {"effects", factor.effects}, {"count", factor.levels.size()}};
+        // Names for the rows; of very many the page has those that it draws.
+        if (factor.levels.size() <= kMostNamedLevels) one["levels"] = factor.levels;
+        factors.push_back(std::move(one));
     }
     json["factors"] = std::move(factors);
+    const auto columns = std::min(shape.slopes.size(), static_cast<std::size_t>(kMostShownColumns));
+    json["columns"] = std::vector<std::string>(shape.slopes.begin(), shape.slopes.begin() + static_cast<Index>(columns));
+    json["groups"] = groups_document(shape, variables(), fit.posterior);
     return json;
 }
 

@@ -13,6 +13,9 @@
 
 namespace lrvb::detail {
 
+/// Of a row, that the page shows.
+constexpr Index kMostShownColumns = 12;
+
 /// What a fit file keeps of a regression by formula besides its parameters, in the units of the data.
 class FieldRecord final : public ModelRecord {
   public:
