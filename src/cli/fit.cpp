@@ -230,7 +230,8 @@ std::vector<Command> fit_commands() {
             OptionInfo::choice("--check", {"auto", "always", "never"},
                                "Compare with the exact posterior: auto (default: where it is quick), always, never"));
         options.push_back(OptionInfo::flag(
-            "--exact", "Give means, sds, quantiles and covariances of the exact posterior, by its draws"));
+            "--exact",
+            "Give means, sds, quantiles and covariances of the exact posterior, by its draws or by integration"));
         options.push_back(
             seconds_option("About how long the comparison may take (default: 1; 30 with --exact or --check always)"));
         options.push_back(OptionInfo::flag("--quiet", "Print no progress and no summary"));

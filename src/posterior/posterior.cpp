@@ -282,6 +282,13 @@ std::vector<Index> Posterior::select(const std::vector<std::string>& names) cons
             const VariableMeaning mirrored = meaning.mirrored();
             if (mirrored.name() == name || mirrored.numbered_name() == name) chosen.push_back(i);
         }
+        // u[Subject] stands for every u[Subject,…].
+        if (chosen.size() == before && name.ends_with(']')) {
+            const std::string beginning = name.substr(0, name.size() - 1) + ",";
+            for (Index i = 0; i < count; ++i) {
+                if (variables[static_cast<std::size_t>(i)].name.starts_with(beginning)) chosen.push_back(i);
+            }
+        }
         if (chosen.size() > before) continue;
         std::vector<std::string> groups;
         for (const PosteriorVariable& variable : variables) {

@@ -56,8 +56,8 @@ struct LRVB_EXPORT Posterior {
 
     /// Positions of the variables of these names, in the order asked for; indices can be given as numbers too
     /// ("mu[1,2]" for "mu[1,waiting]"), those of an entry of a symmetric matrix in either order, and a name without its
-    /// index ("mu") stands for all of its group. None asked for means all, but for variables that are local. Throws
-    /// std::invalid_argument for what is not there.
+    /// index ("mu") stands for all of its group, as one with the first of them ("u[Subject]") for all that begin so.
+    /// None asked for means all, but for variables that are local. Throws std::invalid_argument for what is not there.
     std::vector<Index> select(const std::vector<std::string>& names) const;
 
     /// Covariance of variables, by position. Throws NotAnOptimum where a response is asked for and there is none.

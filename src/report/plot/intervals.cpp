@@ -200,11 +200,10 @@ std::string intervals_figure(const FitFile& fit, const PlotOptions& options) {
     heading.warning = has_response ? warning_of(fit)
                                    : "The fit did not converge: these intervals are mean field’s, which are too short.";
     if (has_response) {
-        heading.legend.push_back(
-            {!fit.correction              ? "linear response"
-             : fit.correction->how.empty() ? "draws of the exact posterior"
-                                           : "the posterior, integrated",
-             Swatch::Kind::bar, colour_of(0)});
+        heading.legend.push_back({!fit.correction               ? "linear response"
+                                  : fit.correction->how.empty() ? "draws of the exact posterior"
+                                                                : "the posterior, integrated",
+                                  Swatch::Kind::bar, colour_of(0)});
     }
     heading.legend.push_back({"mean field", Swatch::Kind::block, kNegative, 0.35});
     if (has_exact) heading.legend.push_back({"exact posterior, mean ± sds", Swatch::Kind::diamond, kInk});

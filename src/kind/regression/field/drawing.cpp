@@ -89,9 +89,9 @@ Drawing FittedField::drawing(const FitFile& shown, const DrawingOptions& options
         DrawingPanel panel;
         panel.up = fmt::format("{} of {}", factor.effects[static_cast<std::size_t>(one.effect)], factor.name);
         const bool all = one.levels.size() == factor.levels.size();
-        panel.across = all ? fmt::format("{}, by mean", factor.name)
-                           : fmt::format("{} of {} of {}, by mean", one.levels.size(), factor.levels.size(),
-                                         factor.name);
+        panel.across =
+            all ? fmt::format("{}, by mean", factor.name)
+                : fmt::format("{} of {} of {}, by mean", one.levels.size(), factor.levels.size(), factor.name);
         std::vector<Index> chosen;
         for (const Index level : one.levels) {
             panel.places.push_back(factor.levels[static_cast<std::size_t>(level)]);

@@ -203,9 +203,8 @@ std::vector<DrawnEffect> drawn_effects(const FieldShape& shape, const Vector& me
             one.first = first;
             std::vector<Index> order(static_cast<std::size_t>(levels));
             std::iota(order.begin(), order.end(), Index{0});
-            std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
-                return means[one.place(shape, a)] < means[one.place(shape, b)];
-            });
+            std::stable_sort(order.begin(), order.end(),
+                             [&](Index a, Index b) { return means[one.place(shape, a)] < means[one.place(shape, b)]; });
             one.ranks = drawn_ranks(levels, most);
             for (const Index rank : one.ranks) one.levels.push_back(order[static_cast<std::size_t>(rank)]);
         }
@@ -271,8 +270,8 @@ FieldRowFit row_fit(const FieldData& data, const FieldVariables& variables, cons
     const bool has_sigma = !is_standardised(data.family);
     const double sigma = has_sigma ? variables.sigma(psi) : 1.0;
     const double nu = data.family == FieldFamily::student ? variables.nu(psi) : 0.0;
-    for (Vector* part : {&result.observed, &result.fitted, &result.residual, &result.sd, &result.slope,
-                         &result.curvature}) {
+    for (Vector* part :
+         {&result.observed, &result.fitted, &result.residual, &result.sd, &result.slope, &result.curvature}) {
         part->resize(rows);
     }
     for (Index n = 0; n < rows; ++n) {
@@ -321,10 +320,8 @@ Document field_picture(const FieldShape& shape, const FieldVariables& variables,
         for (std::size_t i = 0; i < one.levels.size(); ++i) {
             chosen(static_cast<Index>(i), 0) = own(one.levels[i], one.effect);
         }
-        groups.push_back(Document{{"factor", one.factor},
-                                  {"effect", one.effect},
-                                  {"level", one.levels},
-                                  {"own", double_precision(chosen)}});
+        groups.push_back(Document{
+            {"factor", one.factor}, {"effect", one.effect}, {"level", one.levels}, {"own", double_precision(chosen)}});
     }
     Document json;
     json["groups"] = std::move(groups);

@@ -296,7 +296,8 @@ Document FieldRecord::page(const FitFile& fit) const {
     }
     json["factors"] = std::move(factors);
     const auto columns = std::min(shape.slopes.size(), static_cast<std::size_t>(kMostShownColumns));
-    json["columns"] = std::vector<std::string>(shape.slopes.begin(), shape.slopes.begin() + static_cast<Index>(columns));
+    json["columns"] =
+        std::vector<std::string>(shape.slopes.begin(), shape.slopes.begin() + static_cast<Index>(columns));
     json["groups"] = groups_document(shape, variables(), fit.posterior);
     return json;
 }

@@ -67,6 +67,7 @@ FieldVariables::FieldVariables(FieldShape shape, const FieldPrior& prior, FieldM
         psi_groups_.push_back(std::move(group));
         psi_indices_.push_back(std::move(indices));
         psi_is_log_.push_back(is_log);
+        has_precision_.push_back(false);
         return psi_count_++;
     };
     const auto is_log = [](const ScalePrior& own) { return own.kind != ScalePrior::Kind::uniform; };
@@ -79,6 +80,7 @@ FieldVariables::FieldVariables(FieldShape shape, const FieldPrior& prior, FieldM
         for (std::size_t e = 0; e < factor.effects.size(); ++e) {
             const bool log = is_log(own.sd[e]);
             add_psi(log ? "log_sd" : "logit_sd", {factor.name, factor.effects[e]}, log);
+            has_precision_.back() = own.sd[e].kind == ScalePrior::Kind::gamma_precision;
         }
         for (std::size_t e = 1; e < factor.effects.size(); ++e) {
             for (std::size_t other = 0; other < e; ++other) {
@@ -91,6 +93,7 @@ FieldVariables::FieldVariables(FieldShape shape, const FieldPrior& prior, FieldM
         const bool log = is_log(prior.sigma);
         sigma_ = std::make_shared<EffectParameters>(FieldPrior::Factor{{prior.sigma}, true}, Vector::Ones(1), "sigma");
         sigma_psi_ = add_psi(log ? "log_sigma" : "logit_sigma", {}, log);
+        has_precision_.back() = log;
     }
     if (shape_.has_nu()) nu_psi_ = add_psi("log_nu_above_1", {}, false);
     for (const FieldShape::Factor& factor : shape_.factors) {
@@ -258,7 +261,8 @@ std::vector<VariableMeaning> FieldVariables::meanings() const {
     }
     for (Index at = 0; at < psi_count_; ++at) {
         const auto i = static_cast<std::size_t>(at);
-        if (!psi_is_log_[i]) continue;
+        // With a prior that lets an sd be next to nothing, 1/sd² has no mean.
+        if (!psi_is_log_[i] || !has_precision_[i]) continue;
         local(add("tau", psi_indices_[i], Role::precision, FromDraw::of(Transform::exponential, psi(at), -2.0)));
     }
     Index at = first_effect();

@@ -12,7 +12,8 @@
 /// What is reported of a regression by formula.
 ///
 ///     shown        intercept, beta[…], sd[g,e], cor[g,e,f], sigma, nu, ICC[g], R2_marginal, R2_conditional
-///     on demand    u[g,level,e], alpha (the intercept at the means of the columns), tau[…] = 1/sd², and ψ itself,
+///     on demand    u[g,level,e], alpha (the intercept at the means of the columns), tau = 1/sigma², tau[g,e] = 1/sd²
+///                  where the prior is a gamma of it, and ψ itself,
 ///                  in the units of the data: log_sd[…], atanh_cor[…], log_sigma, …
 ///
 /// With V_f the mean over the rows of zᵀΣ_f z, the variance that factor f adds to a row, V = Var(Xβ) over the rows, and
@@ -87,6 +88,7 @@ class FieldVariables {
     std::vector<std::string> psi_groups_;
     std::vector<std::vector<std::string>> psi_indices_;
     std::vector<bool> psi_is_log_;
+    std::vector<bool> has_precision_;
 };
 
 }  // namespace lrvb::detail
