@@ -289,7 +289,8 @@ TEST(FieldRows, ALogisticRegressionOfSixCoefficientsHasItsExactPosterior) {
 }
 
 /// Against the no-U-turn sampler on log p(y, x, ψ).
-void expect_near_draws(const FieldData& data, const std::vector<std::string>& names, double shift, double spread) {
+void expect_near_draws(const FieldData& data, const std::vector<std::string>& names, double shift, double spread,
+                       Index draws = 3000) {
     const FieldModel model(data);
     const Optimum optimum = fit(model);
     ASSERT_TRUE(optimum.converged()) << optimum.message;
@@ -302,7 +303,7 @@ void expect_near_draws(const FieldData& data, const std::vector<std::string>& na
     const FieldMarginals found = FieldIntegral(model, coarse).marginals(functionals);
     const ModelDensity density(model, optimum.state);
     NutsOptions options;
-    options.draws = 3000;
+    options.draws = draws;
     const NutsSample sample = no_u_turn(density, density.whitening(optimum.state), options);
     ASSERT_LT(sample.r_hat, 1.02);
     const Functionals::Resolved resolved = functionals.resolve(model.layout());
@@ -358,7 +359,8 @@ TEST(FieldRows, TwoEffectsAGroupAgreeWithTheSampler) {
 
 TEST(FieldRows, StudentRowsAgreeWithTheSampler) {
     expect_near_draws(all_kinds(200, 20).back(),
-                      {"intercept", "beta[x]", "log_sd[g,intercept]", "log_sigma", "log_nu_minus_one"}, 0.06, 0.06);
+                      {"intercept", "beta[x]", "log_sd[g,intercept]", "log_sigma", "log_nu_minus_one"}, 0.06, 0.06,
+                      20000);  // the log of an sd that may be near zero has a long tail
 }
 
 TEST(FieldRows, SparseBinaryRowsInManyGroupsComeOutByTheNodes) {

@@ -170,7 +170,8 @@ TEST(Whitening, KnowsWhatSummingOutCosts) {
     EXPECT_LT(test::relative_error(factor * factor.transpose(), covariance), 0.02);
 }
 
-// Of 2,006 numbers the largest is beyond 4.5 standard errors one time in seventy.
+// Of twice 2,006 numbers the largest is beyond 5 standard errors one time in four hundred; the standard errors are
+// themselves estimates of some hundred draws.
 TEST(OneWayLayout, OfAThousandGroupsIsTheSameByDenseAndBySparseWhitening) {
     const test::OneWay layout(1000, 5, 1);
     const Optimum optimum = fit(layout.model());
@@ -180,7 +181,7 @@ TEST(OneWayLayout, OfAThousandGroupsIsTheSameByDenseAndBySparseWhitening) {
     const auto expect = [&](const char* what, const NutsSample& sample) {
         print(what, sample);
         const Errors errors = errors_of(sample, exact);
-        EXPECT_LT(errors.largest, 4.5) << what;
+        EXPECT_LT(errors.largest, 5.0) << what;
         EXPECT_LT(errors.typical, 1.1) << what;
         EXPECT_EQ(sample.divergences, 0) << what;
     };
