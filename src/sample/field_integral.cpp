@@ -629,9 +629,9 @@ Matrix FieldIntegral::covariance(const Functionals& functionals, const Function&
         detail::in_parallel(options_.threads, some, [&](Index i) {
             const Index k = begin + i;
             const std::unique_ptr<FieldConditional> conditional = model_->conditional(psi_.col(k));
-            means.col(k) << resolved.constants + by_psi.transpose() * psi_.col(k) +
-                                by_x.transpose() * conditional->mean(),
-                values.col(k);
+            means.col(k).head(count) =
+                resolved.constants + by_psi.transpose() * psi_.col(k) + by_x.transpose() * conditional->mean();
+            means.col(k).tail(values.rows()) = values.col(k);
             inside[at(i)] = by_x.transpose() * conditional->covariance_times(dense_x);
         });
         for (Index i = 0; i < some; ++i) {
