@@ -42,6 +42,9 @@ double automatic_drop(Index dimension) {
     return dimension == 3 ? 11.0 : 9.5;
 }
 
+// Nodes are looked at one after the other: several threads were found to change the last digits of what is added up.
+constexpr int kThreads = 1;
+
 /// −∇²e by central differences of its gradient.
 Matrix curvature_at(const FieldModel& model, const Vector& top, int threads) {
     constexpr double kStep = 1e-3;
@@ -230,7 +233,6 @@ struct FieldIntegral::Lattice {
 
 FieldIntegral::FieldIntegral(const FieldModel& model, const FieldIntegralOptions& options)
     : model_(&model), options_(options) {
-    detail::require_at_least("FieldIntegral", "threads", options.threads, 1);
     const Index dimension = model.variance_count();
     if (!(options.step > 0.0)) options_.step = automatic_step(dimension);
     if (!(options.drop > 0.0)) options_.drop = automatic_drop(dimension);
@@ -246,7 +248,7 @@ FieldIntegral::FieldIntegral(const FieldModel& model, const FieldIntegralOptions
         return;
     }
     const Vector top = model.top(options.start);
-    const Matrix axes = axes_of(curvature_at(model, top, options.threads));
+    const Matrix axes = axes_of(curvature_at(model, top, kThreads));
     if (dimension <= options.lattice_dimensions) {
         fill_lattice(top, axes);
     } else {
@@ -278,7 +280,7 @@ void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
     std::vector<Lattice::Place> frontier{Lattice::Place(at(dimension), 0)};
     while (!frontier.empty()) {
         Vector found(static_cast<Index>(frontier.size()));
-        detail::in_parallel(options_.threads, found.size(),
+        detail::in_parallel(kThreads, found.size(),
                             [&](Index i) { found[i] = model_->log_density(lattice.psi(frontier[at(i)])); });
         for (std::size_t i = 0; i < frontier.size(); ++i) {
             lattice.values.emplace(frontier[i], found[static_cast<Index>(i)]);
@@ -331,7 +333,7 @@ void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
     fine_.resize(dimension, psi_.cols() * cells);
     fine_weights_.resize(fine_.cols());
     const double missing = lattice.highest - options_.drop - 3.0;
-    detail::in_parallel(options_.threads, psi_.cols(), [&](Index k) {
+    detail::in_parallel(kThreads, psi_.cols(), [&](Index k) {
         const Lattice::Place& place = kept[at(k)];
         // All values that cells of this node may need, two to either side.
         constexpr int kSide = 5;
@@ -378,7 +380,7 @@ void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
 void FieldIntegral::correct(Lattice& lattice, const std::vector<std::vector<int>>& kept) const {
     if (!model_->has_corrections()) return;
     Vector found(static_cast<Index>(kept.size()));
-    detail::in_parallel(options_.threads, found.size(),
+    detail::in_parallel(kThreads, found.size(),
                         [&](Index i) { found[i] = model_->corrected_log_density(lattice.psi(kept[at(i)])); });
     double shift = 0.0;
     for (std::size_t i = 0; i < kept.size(); ++i) {
@@ -395,7 +397,6 @@ void FieldIntegral::sample(const Vector& top, const Matrix& axes) {
     ImportanceOptions options;
     options.draws = options_.draws;
     options.seed = options_.seed;
-    options.threads = options_.threads;
     const ImportanceSample sample =
         importance_sample(PsiDensity(*model_), NormalApproximation{top, axes * axes.transpose()}, options);
     psi_ = sample.points;
@@ -436,7 +437,7 @@ FieldIntegral::Parts FieldIntegral::parts(const Functionals& functionals) const 
         any_single = false;
     }
     Parts result{Matrix(count, nodes()), Matrix::Zero(count, nodes())};
-    detail::in_parallel(options_.threads, nodes(), [&](Index k) {
+    detail::in_parallel(kThreads, nodes(), [&](Index k) {
         const std::unique_ptr<FieldConditional> conditional = model_->conditional(psi_.col(k));
         result.means.col(k) =
             resolved.constants + by_psi.transpose() * psi_.col(k) + by_x.transpose() * conditional->mean();
@@ -501,7 +502,7 @@ FieldMarginals FieldIntegral::coefficients() const {
         const Index count = std::min(batch, nodes() - begin);
         Matrix means(size, count);
         Matrix variances(size, count);
-        detail::in_parallel(options_.threads, count, [&](Index i) {
+        detail::in_parallel(kThreads, count, [&](Index i) {
             const std::unique_ptr<FieldConditional> conditional = model_->conditional(psi_.col(begin + i));
             means.col(i) = conditional->mean();
             variances.col(i) = conditional->variances();
@@ -547,7 +548,7 @@ FieldMarginals FieldIntegral::marginals(const Functionals& functionals,
     const Functionals::Resolved resolved = functionals.resolve(model_->layout());
     const Index first = model_->variance_count();
     result.quantiles.resize(static_cast<Index>(probabilities.size()), result.mean.size());
-    detail::in_parallel(options_.threads, result.mean.size(), [&](Index c) {
+    detail::in_parallel(kThreads, result.mean.size(), [&](Index c) {
         bool has_coefficients = false;
         for (SparseMatrix::InnerIterator entry(resolved.weights, c); entry; ++entry) {
             has_coefficients = has_coefficients || entry.row() >= first;
@@ -584,15 +585,15 @@ Matrix values_at(const FieldIntegral::Function& function, const Matrix& psi, int
 }  // namespace
 
 FieldMarginals FieldIntegral::functions(const Function& function, const std::vector<double>& probabilities) const {
-    const Matrix values = values_at(function, psi_, options_.threads);
+    const Matrix values = values_at(function, psi_, kThreads);
     FieldMarginals result = summary(values, Matrix::Zero(values.rows(), values.cols()));
     if (probabilities.empty()) return result;
-    const Matrix fine = values_at(function, fine_, options_.threads);
+    const Matrix fine = values_at(function, fine_, kThreads);
     // How far a function goes across a cell, from differences about its node.
     Matrix widths = Matrix::Zero(values.rows(), nodes());
     for (Index j = 0; j < cell_.cols() && lattice_; ++j) {
-        const Matrix up = values_at(function, psi_.colwise() + 0.5 * cell_.col(j), options_.threads);
-        const Matrix down = values_at(function, psi_.colwise() - 0.5 * cell_.col(j), options_.threads);
+        const Matrix up = values_at(function, psi_.colwise() + 0.5 * cell_.col(j), kThreads);
+        const Matrix down = values_at(function, psi_.colwise() - 0.5 * cell_.col(j), kThreads);
         widths += (up - down).cwiseAbs2();
     }
     const Index cells = fine_.cols() / nodes();
@@ -618,7 +619,7 @@ Matrix FieldIntegral::covariance(const Functionals& functionals, const Function&
     const SparseMatrix by_psi = resolved.weights.topRows(first);
     const SparseMatrix by_x = resolved.weights.bottomRows(model_->coefficient_count());
     const Matrix dense_x = by_x;
-    const Matrix values = function ? values_at(function, psi_, options_.threads) : Matrix(0, nodes());
+    const Matrix values = function ? values_at(function, psi_, kThreads) : Matrix(0, nodes());
     Matrix means(count + values.rows(), nodes());
     Matrix result = Matrix::Zero(means.rows(), means.rows());
     // A few nodes at a time, added in their order: all of them would be as many matrices.
@@ -626,7 +627,7 @@ Matrix FieldIntegral::covariance(const Functionals& functionals, const Function&
     std::vector<Matrix> inside(at(kAtOnce));
     for (Index begin = 0; begin < nodes(); begin += kAtOnce) {
         const Index some = std::min(kAtOnce, nodes() - begin);
-        detail::in_parallel(options_.threads, some, [&](Index i) {
+        detail::in_parallel(kThreads, some, [&](Index i) {
             const Index k = begin + i;
             const std::unique_ptr<FieldConditional> conditional = model_->conditional(psi_.col(k));
             means.col(k).head(count) =
@@ -656,7 +657,7 @@ FieldDraws FieldIntegral::draw(Index count, std::uint64_t seed, Index each) cons
     const Index first = model_->variance_count();
     FieldDraws result{Matrix(model_->layout().size(), count), Vector(count)};
     const Index places = (count + each - 1) / each;
-    detail::in_parallel(options_.threads, places, [&](Index i) {
+    detail::in_parallel(kThreads, places, [&](Index i) {
         Random random(seed, static_cast<std::uint64_t>(i));
         const double* begin = cumulated.data();
         const double* end = begin + cumulated.size();

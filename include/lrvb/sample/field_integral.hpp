@@ -38,9 +38,6 @@ struct FieldIntegralOptions {
     /// Of importance sampling.
     Index draws = 2000;
     std::uint64_t seed = 1;
-    /// More than one may change the answer in its eighth digit, where a factor has several effects: with one the bits
-    /// are always the same.
-    int threads = 1;
     /// Where to look for the top; the fit's ψ saves the search.
     std::optional<Vector> start = {};
 };

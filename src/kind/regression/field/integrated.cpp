@@ -138,7 +138,6 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
     const std::vector<PosteriorVariable>& all = posterior().variables;
     FieldIntegralOptions request;
     request.seed = options.seed;
-    request.threads = 1;  // with more the eighth digit may change, and bits are promised
     request.start = optimum().state.mean.head(variables.psi_count());
     const FieldIntegral integral(*model_, request);
     step(0.3);
