@@ -1,6 +1,6 @@
 # Thin targets over scripts/setup (Debian packages) and the CMake presets.
 
-.PHONY: demo test install uninstall deb bench compare-lme4 checks honesty optima sbc picture screenshots reproduce asan fuzz tidy format format-check clean setup
+.PHONY: demo test python install uninstall deb bench models compare-lme4 checks honesty optima sbc picture screenshots reproduce asan fuzz tidy format format-check clean setup
 .DEFAULT_GOAL := demo
 
 setup:
@@ -15,9 +15,18 @@ demo: build/release/build.ninja
 	@echo
 	@build/release/bin/lrvb report build/old_faithful.json data/old_faithful.csv -o build/report.html
 
-test: build/release/build.ninja
+test: build/release/build.ninja with-python-release
 	@cmake --build --parallel $(shell nproc) --preset release
 	@ctest --preset release
+
+# The Python package, in build/release/python, and its tests; pip install . installs it. The core needs none of it.
+python: build/release/build.ninja with-python-release
+	@cmake --build --parallel $(shell nproc) --preset release --target lrvb_python lrvb_program
+	@ctest --preset release -R '^python$$'
+
+with-python-%: build/%/build.ninja
+	@scripts/setup packages-python
+	@grep -q '^LRVB_BUILD_PYTHON:BOOL=ON' build/$*/CMakeCache.txt || cmake --preset $* -D LRVB_BUILD_PYTHON=ON
 
 # Program, library, manual page, completions and documents: make install PREFIX=$HOME/.local
 PREFIX = /usr/local
@@ -55,6 +64,11 @@ reproduce: build/release/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset release --target lrvb_program lrvb_reproduce
 	@build/release/bin/lrvb reproduce all -o docs/reproduction
 
+# Models in BUGS against their exact posteriors: docs/models.md.
+models: build/release/build.ninja
+	@cmake --build --parallel $(shell nproc) --preset release --target lrvb_program
+	@node scripts/models.mjs build/release/bin/lrvb docs/models.md
+
 bench: build/release/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset release --target benchmarks lrvb_program
 	@build/release/bench/cholesky
@@ -62,9 +76,11 @@ bench: build/release/build.ninja
 	@build/release/bench/field
 	@build/release/bench/scale
 	@build/release/bench/mixture
+	@build/release/bench/row_mixture
 	@build/release/bench/leverage
 	@build/release/bench/samplers
 	@scripts/bench-lme4 build/release/bin/lrvb
+	@PYTHONPATH=build/release/python scripts/bench-python
 
 # The same models by lme4 and glmmTMB: estimates and standard errors beside means and sds. Installs R.
 compare-lme4: build/release/build.ninja
@@ -94,7 +110,7 @@ sbc: build/release/build.ninja
 	@build/release/bench/sbc
 	@build/release/bench/field_sbc
 
-asan: build/asan/build.ninja
+asan: build/asan/build.ninja with-python-asan
 	@cmake --build --parallel $(shell nproc) --preset asan
 	@ctest --preset asan
 
@@ -102,7 +118,7 @@ asan: build/asan/build.ninja
 FUZZ_SECONDS = 60
 FUZZ_OPTIONS = -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=2 -print_final_stats=1
 
-fuzz: fuzz-csv fuzz-fit fuzz-formula fuzz-npy
+fuzz: fuzz-bugs fuzz-csv fuzz-fit fuzz-formula fuzz-npy
 
 fuzz-%: build/fuzz/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset fuzz --target fuzz_$*

@@ -77,6 +77,7 @@ Times run(const std::string& what, Index rows, Index groups, bool slopes, Index 
     Vector sds;
     times.response = seconds([&] { sds = LinearResponse(*model, optimum).marginal_sds(); });
     FieldIntegralOptions options;
+    options.threads = 2;
     options.start = optimum.state.mean.head(model->variance_count());
     const double predicted = FieldIntegral::work(*model, options);
     Index nodes = 0;

@@ -25,9 +25,9 @@ namespace {
 
 using namespace lrvb;
 
-constexpr int kGroups = 15;
-constexpr int kRowsAGroup = 5;
-constexpr Index kDraws = 1000;
+constexpr int kGroups = 10;
+constexpr int kRowsAGroup = 4;
+constexpr Index kDraws = 400;
 
 double half_t2(double scale, Random& random) {
     // t with two degrees of freedom: a normal over the root of an exponential's.

@@ -8,6 +8,9 @@
 /// fuzz/target.cpp puts a check behind libFuzzer, and tests/fuzz_corpus_test.cpp replays the kept corpus through them.
 namespace lrvb::fuzz {
 
+/// A model in BUGS, a line of three dashes, and data in JSON or R's dump format; without the line, any of these.
+void check_bugs(std::string_view bytes);
+
 /// The first byte gives the size of the blocks and what is done about missing values; the rest is the CSV file.
 void check_csv(std::string_view bytes);
 

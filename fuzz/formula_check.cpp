@@ -24,22 +24,31 @@ DataFrame table() {
     return frame;
 }
 
-/// A refusal by FormulaError is a sentence, the text and a mark, and nothing that a terminal would obey.
+bool is_plain(const std::string& text) {
+    return std::none_of(text.begin(), text.end(),
+                        [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+}
+
+template <class Error>
+void require_marked(const Error& error) {
+    require(is_plain(error.sentence()) && !error.sentence().empty(), "a sentence is one line, and plain");
+    const std::size_t end = error.picture().find('\n');
+    require(end != std::string::npos && is_plain(error.picture().substr(0, end)), "the text is on one line");
+    const std::string mark = error.picture().substr(end + 1);
+    require(mark.find_first_not_of(' ') == mark.size() - 1 && mark.back() == '^', "a mark is below it");
+}
+
+/// A refusal by FormulaError or FormulaDataError is a sentence, the text and a mark, and nothing that a terminal would
+/// obey.
 template <class Call>
 bool is_refused(Call call) {
-    const auto is_plain = [](const std::string& text) {
-        return std::none_of(text.begin(), text.end(),
-                            [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
-    };
     try {
         call();
         return false;
     } catch (const FormulaError& error) {
-        require(is_plain(error.sentence()) && !error.sentence().empty(), "a sentence is one line, and plain");
-        const std::size_t end = error.picture().find('\n');
-        require(end != std::string::npos && is_plain(error.picture().substr(0, end)), "the text is on one line");
-        const std::string mark = error.picture().substr(end + 1);
-        require(mark.find_first_not_of(' ') == mark.size() - 1 && mark.back() == '^', "a mark is below it");
+        require_marked(error);
+    } catch (const FormulaDataError& error) {
+        require_marked(error);
     } catch (const std::runtime_error& error) {
         require(is_plain(error.what()), "a refusal is one line");
     } catch (const std::invalid_argument& error) {

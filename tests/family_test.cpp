@@ -60,6 +60,7 @@ TEST(Family, UnivariateFamiliesPassTheBatteryAtOrdinaryParameters) {
     for (const double a : {0.5, 1.0, 4.0}) expect_passes(Beta{}, Vector{{a, 2.5}});
     for (const double p : {0.01, 0.3, 0.5, 0.9}) expect_passes(Bernoulli{}, Vector{{p}});
     for (const double value : {-40.0, 0.0, 0.3, 20.0}) expect_passes(Point{}, Vector{{value}});
+    for (const double value : {-40.0, 0.0, 0.3}) expect_passes(Point(1024.0), Vector{{1024.0 * value, 1024.0}});
 }
 
 TEST(Family, DirichletPassesTheBatteryAtOrdinaryParameters) {

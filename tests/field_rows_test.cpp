@@ -592,8 +592,8 @@ TEST(FieldRows, NothingDependsOnTheNumberOfThreads) {
     Random random(4);
     const Vector means = standard_normals(30000, random);
     const Vector variances = standard_normals(30000, random).cwiseAbs2();
-    detail::RowTerms one;
-    detail::RowTerms three;
+    detail::LikelihoodTerms one;
+    detail::LikelihoodTerms three;
     likelihood.terms(means, variances, {}, 1, one);
     likelihood.terms(means, variances, {}, 3, three);
     EXPECT_EQ(one.value, three.value);

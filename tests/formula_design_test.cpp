@@ -155,7 +155,7 @@ TEST(FormulaDesign, ScalesNewRowsAsThoseOfTheFit) {
     EXPECT_DOUBLE_EQ(columns(0, 0), 1.0 / std::sqrt(13.0));
     EXPECT_DOUBLE_EQ(columns(0, 1), 1.0);
     EXPECT_DOUBLE_EQ(columns(0, 2), 1.0 / 13.0);
-    EXPECT_THROW(design_of("y ~ scale(x)", "y,x\n1,2\n2,2\n"), FormulaError);
+    EXPECT_THROW(design_of("y ~ scale(x)", "y,x\n1,2\n2,2\n"), FormulaDataError);
 }
 
 TEST(FormulaDesign, GroupsNumbersBehindTheBar) {

@@ -68,6 +68,8 @@ Refusal refusal_of(const std::string& formula) {
         coding(formula).design(small_frame());
     } catch (const FormulaError& error) {
         return {error.sentence(), error.place(), error.what()};
+    } catch (const FormulaDataError& error) {
+        return {error.sentence(), error.place(), error.what()};
     } catch (const std::exception& error) {
         return {std::string("an exception of another type: ") + error.what(), 0, ""};
     }

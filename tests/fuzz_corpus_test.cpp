@@ -47,8 +47,9 @@ TEST(FuzzSeeds, OfFitsAreRead) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kept, FuzzCorpus,
-                         ::testing::Values(Corpus{"csv", &fuzz::check_csv}, Corpus{"fit", &fuzz::check_fit},
-                                           Corpus{"formula", &fuzz::check_formula}, Corpus{"npy", &fuzz::check_npy}),
+                         ::testing::Values(Corpus{"bugs", &fuzz::check_bugs}, Corpus{"csv", &fuzz::check_csv},
+                                           Corpus{"fit", &fuzz::check_fit}, Corpus{"formula", &fuzz::check_formula},
+                                           Corpus{"npy", &fuzz::check_npy}),
                          [](const auto& corpus) { return corpus.param.kind; });
 
 }  // namespace

@@ -116,7 +116,7 @@ class MixtureStartsOnHardData : public ::testing::TestWithParam<HardCase> {};
 // weighs much; components narrower than a hundredth of the data; and components that are better left empty.
 TEST_P(MixtureStartsOnHardData, EverySeedReachesTheBestKnownOptimum) {
     const HardCase& one = GetParam();
-    const std::string path = std::string(LRVB_TEST_DATA) + "/starts/" + one.file;
+    const std::string path = fmt::format("{}/starts/{}", LRVB_TEST_DATA, one.file);
     MixtureSpecification specification = components(one.components);
     specification.weighted = one.weighted;
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {

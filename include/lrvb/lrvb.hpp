@@ -5,11 +5,18 @@
 #include <lrvb/base/document.hpp>
 #include <lrvb/base/errors.hpp>
 #include <lrvb/base/fields.hpp>
+#include <lrvb/base/interruption.hpp>
+#include <lrvb/bugs/data.hpp>
+#include <lrvb/bugs/diagnostics.hpp>
+#include <lrvb/bugs/graph.hpp>
+#include <lrvb/bugs/syntax.hpp>
+#include <lrvb/bugs/words.hpp>
 #include <lrvb/check/check.hpp>
 #include <lrvb/check/draws.hpp>
 #include <lrvb/data/csv.hpp>
 #include <lrvb/data/dataset.hpp>
 #include <lrvb/data/frame.hpp>
+#include <lrvb/data/memory_table.hpp>
 #include <lrvb/data/npy.hpp>
 #include <lrvb/data/table.hpp>
 #include <lrvb/family/any_family.hpp>
@@ -19,6 +26,7 @@
 #include <lrvb/formula/formula.hpp>
 #include <lrvb/formula/prior.hpp>
 #include <lrvb/kind/declared.hpp>
+#include <lrvb/kind/derived.hpp>
 #include <lrvb/kind/drawing.hpp>
 #include <lrvb/kind/fit_file.hpp>
 #include <lrvb/kind/fitted_model.hpp>
@@ -37,7 +45,9 @@
 #include <lrvb/model/builder.hpp>
 #include <lrvb/model/field.hpp>
 #include <lrvb/model/functionals.hpp>
+#include <lrvb/model/joint_model.hpp>
 #include <lrvb/model/multilinear_model.hpp>
+#include <lrvb/model/row_mixture.hpp>
 #include <lrvb/model/row_model.hpp>
 #include <lrvb/model/rows.hpp>
 #include <lrvb/posterior/check_result.hpp>

@@ -140,10 +140,14 @@ class Builder final : public nlohmann::json_sax<Json> {
     bool end_object() override { return close(); }
     bool start_array(std::size_t) override { return open(false); }
     bool end_array() override { return close(); }
-    bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
+    bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+        wrong_ = position > 0 ? position - 1 : 0;
+        return false;
+    }
 
     Document take() { return std::move(root_); }
     bool is_too_deep() const { return is_too_deep_; }
+    std::size_t wrong() const { return wrong_; }
 
   private:
     static constexpr std::size_t kDeepest = 100;
@@ -205,6 +209,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     std::vector<Open> open_;
     Document root_;
     bool is_too_deep_ = false;
+    std::size_t wrong_ = 0;
 };
 
 }  // namespace
@@ -215,9 +220,10 @@ std::string Document::json(int indent) const {
     return text;
 }
 
-Document Document::parse(std::string_view json) {
+Document Document::parse(std::string_view json, std::size_t* wrong) {
     Builder builder;
     if (!Json::sax_parse(json.begin(), json.end(), &builder)) {
+        if (wrong != nullptr) *wrong = builder.wrong();
         throw std::runtime_error(builder.is_too_deep() ? "it is nested deeper than any file of ours"
                                                        : "it is not JSON");
     }

@@ -1,5 +1,6 @@
 #include "check/target.hpp"
 
+#include <lrvb/kind/declared.hpp>
 #include <lrvb/sample/pareto.hpp>
 
 #include <fmt/format.h>
@@ -251,6 +252,12 @@ Check check_posterior(const Model& model, const Optimum& optimum, const Posterio
                       const Functionals& statistics, const CheckOptions& options) {
     const auto size = static_cast<double>(model.layout().size());
     return check_by_work(model, optimum, posterior, statistics, options, model.gibbs_work().value_or(size * size));
+}
+
+Check check(const MultilinearModel& model, const Optimum& optimum, const std::vector<DerivedQuantity>& derived,
+            const CheckOptions& options) {
+    const std::unique_ptr<FittedModel> fitted = fitted_model(std::make_shared<const MultilinearModel>(model), optimum);
+    return check(*fitted, declared_posterior(model, optimum, derived), options);
 }
 
 Check check(const FittedModel& fitted, const CheckOptions& options) {

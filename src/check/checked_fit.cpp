@@ -55,20 +55,13 @@ std::string flat_direction(const FittedModel& fitted) {
         rows[static_cast<std::size_t>(most)].name, flattest.curvature);
 }
 
-CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish wish, std::optional<double> seconds,
-                         const std::function<bool(const CheckProgress&)>& progress) {
-    CheckedFit result;
-    result.fitted = kind.fit(request);
-    FittedModel& fitted = *result.fitted;
+bool check_fit(FittedModel& fitted, CheckWish wish, CheckOptions options, std::optional<double> seconds) {
     FitFile& file = fitted.file();
-    if (!file.converged()) return result;
+    if (!file.converged()) return false;
+    bool is_tried = false;
     std::optional<Check> exact;
     if (is_wished(wish, fitted)) {
-        result.check_tried = true;
-        CheckOptions options;
-        options.seed = request.options.seed;
-        options.threads = request.threads;
-        options.progress = progress;
+        is_tried = true;
         if (wish == CheckWish::quick) options.seconds = kQuick;
         if (seconds) options.seconds = *seconds;
         if (wish == CheckWish::exact) {
@@ -93,6 +86,18 @@ CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish 
     for (std::string& warning : prior_warnings(file)) file.warnings.push_back(std::move(warning));
     for (std::string& warning : fitted.warnings()) file.warnings.push_back(std::move(warning));
     if (exact) file = corrected(file, *exact);
+    return is_tried;
+}
+
+CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish wish, std::optional<double> seconds,
+                         const std::function<bool(const CheckProgress&)>& progress) {
+    CheckedFit result;
+    result.fitted = kind.fit(request);
+    CheckOptions options;
+    options.seed = request.options.seed;
+    options.threads = request.threads;
+    options.progress = progress;
+    result.check_tried = check_fit(*result.fitted, wish, options, seconds);
     return result;
 }
 

@@ -79,7 +79,10 @@ Explorer::Explorer(const Model& model, const State& state, const ModelDensity& d
     for (Index j = 0; j < model.layout().variable_count(); ++j) {
         const auto at = static_cast<std::size_t>(j);
         if (exchangeable[at] || state.clamped[at]) continue;
-        if (std::holds_alternative<family::Gamma>(model.layout()[j].family)) precisions_.push_back(j);
+        const AnyFamily& family = model.layout()[j].family;
+        if (std::holds_alternative<family::Gamma>(family) || std::holds_alternative<family::Scale>(family)) {
+            precisions_.push_back(j);
+        }
     }
 }
 
@@ -129,7 +132,14 @@ std::vector<Explorer::Start> Explorer::starts(const Matrix& draws, const Vector&
             const Index turns = count / 2;
             const double strides = 1.0 + std::fmod(static_cast<double>(turns), kFarthest);
             const VariableInfo& info = layout[start.moved];
-            const double log_value = state_.mean[info.offset + 1] + side * strides * kStride;
+            double log_value = state_.mean[info.offset + 1] + side * strides * kStride;
+            if (const auto* scale = std::get_if<family::Scale>(&info.family)) {
+                // At most half way from the mean to a bound for every stride.
+                const auto [lower, upper] = scale->bounds_of_log();
+                const double mean = state_.mean[info.offset + 1];
+                if (!(log_value > lower)) log_value = lower + (mean - lower) * std::exp2(-strides);
+                if (!(log_value < upper)) log_value = upper - (upper - mean) * std::exp2(-strides);
+            }
             start.displaced = 1;
             start.statistics[info.offset] = std::exp(log_value);
             start.statistics[info.offset + 1] = log_value;

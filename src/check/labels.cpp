@@ -29,6 +29,13 @@ LabelledDensity::LabelledDensity(const Model& model, const State& state, const M
         held_.push_back(std::move(held));
     }
     blocks_ = std::move(blocks);
+    for (const Index variable : exchangeable.further) {
+        if (state.clamped[static_cast<std::size_t>(variable)]) {
+            further_weights_.push_back(model.layout().segment(state.mean, variable));
+        } else {
+            further_ratios_.push_back(density.chart().coordinates_of(variable));
+        }
+    }
     if (!exchangeable.weights) return;
     if (state.clamped[static_cast<std::size_t>(*exchangeable.weights)]) {
         weights_ = model.layout().segment(state.mean, *exchangeable.weights);
@@ -41,6 +48,10 @@ LabelledDensity::LabelledDensity(const Model& model, const State& state, const M
 double LabelledDensity::gain(const VectorView& point, std::size_t one, std::size_t other) const {
     if (held_[one] != held_[other]) return 0.0;
     if (weights_.size() > 0 && weights_[static_cast<Index>(one)] != weights_[static_cast<Index>(other)]) return 0.0;
+    for (const Vector& held : further_weights_) {
+        if (held[static_cast<Index>(one)] != held[static_cast<Index>(other)]) return 0.0;
+    }
+    if (!further_ratios_.empty()) return gain_with_further(point, one, other);
     const auto square = [&](Index at, double value) {
         const double off = (value - centre_[at]) * inverse_sd_[at];
         return off * off;
@@ -62,6 +73,17 @@ double LabelledDensity::gain(const VectorView& point, std::size_t one, std::size
     return sum;
 }
 
+// Blocks and parts of weights overlap: the whole point is exchanged.
+double LabelledDensity::gain_with_further(const VectorView& point, std::size_t one, std::size_t other) const {
+    Vector exchanged = point;
+    exchange(exchanged, one, other);
+    const Vector before = (point - centre_).cwiseProduct(inverse_sd_);
+    const Vector after = (exchanged - centre_).cwiseProduct(inverse_sd_);
+    const double gained = before.squaredNorm() - after.squaredNorm();
+    // Not for rounding.
+    return gained > 1e-12 * before.squaredNorm() ? gained : 0.0;
+}
+
 bool LabelledDensity::is_exchanged(const VectorView& point) const {
     for (std::size_t one = 0; one < blocks_.size(); ++one) {
         for (std::size_t other = one + 1; other < blocks_.size(); ++other) {
@@ -73,13 +95,18 @@ bool LabelledDensity::is_exchanged(const VectorView& point) const {
 
 void LabelledDensity::exchange(Vector& point, std::size_t one, std::size_t other) const {
     for (std::size_t i = 0; i < blocks_[one].size(); ++i) std::swap(point[blocks_[one][i]], point[blocks_[other][i]]);
-    if (ratios_.empty()) return;
-    const std::size_t last = ratios_.size();
+    if (!ratios_.empty()) exchange_parts(ratios_, point, one, other);
+    for (const std::vector<Index>& ratios : further_ratios_) exchange_parts(ratios, point, one, other);
+}
+
+void LabelledDensity::exchange_parts(const std::vector<Index>& ratios, Vector& point, std::size_t one,
+                                     std::size_t other) {
+    const std::size_t last = ratios.size();
     Vector log_weights = Vector::Zero(static_cast<Index>(last) + 1);
-    for (std::size_t k = 0; k < last; ++k) log_weights[static_cast<Index>(k)] = point[ratios_[k]];
+    for (std::size_t k = 0; k < last; ++k) log_weights[static_cast<Index>(k)] = point[ratios[k]];
     std::swap(log_weights[static_cast<Index>(one)], log_weights[static_cast<Index>(other)]);
     for (std::size_t k = 0; k < last; ++k) {
-        point[ratios_[k]] = log_weights[static_cast<Index>(k)] - log_weights[static_cast<Index>(last)];
+        point[ratios[k]] = log_weights[static_cast<Index>(k)] - log_weights[static_cast<Index>(last)];
     }
 }
 

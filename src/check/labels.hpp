@@ -30,6 +30,9 @@ class LRVB_EXPORT LabelledDensity final : public LogDensity {
     bool is_exchanged(const VectorView& point) const;
     void exchange(Vector& point, std::size_t one, std::size_t other) const;
     double gain(const VectorView& point, std::size_t one, std::size_t other) const;
+    double gain_with_further(const VectorView& point, std::size_t one, std::size_t other) const;
+    /// The coordinates of weights with two parts exchanged.
+    static void exchange_parts(const std::vector<Index>& ratios, Vector& point, std::size_t one, std::size_t other);
 
     const ModelDensity& density_;
     Vector centre_;
@@ -38,6 +41,8 @@ class LRVB_EXPORT LabelledDensity final : public LogDensity {
     std::vector<Vector> held_;                // of each block, the statistics of what is clamped
     std::vector<Index> ratios_;               // log(π_k/π_K)
     Vector weights_;                          // that are held
+    std::vector<std::vector<Index>> further_ratios_;
+    std::vector<Vector> further_weights_;
     mutable Index seen_ = 0;
     mutable Index cut_ = 0;
 };

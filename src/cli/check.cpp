@@ -19,8 +19,9 @@ namespace lrvb::cli {
 namespace {
 
 std::string csv_text(const Check& check, const std::vector<Index>& chosen) {
-    std::string text = csv_line({"variable", "mean_lrvb", "sd_lrvb", "mean_exact", "sd_exact", "shift", "shift_se",
-                                 "ratio", "ratio_se", "verdict"});
+    std::string text =
+        csv_line({"variable", fmt::format("mean_{}", check.answer()), fmt::format("sd_{}", check.answer()),
+                  "mean_exact", "sd_exact", "shift", "shift_se", "ratio", "ratio_se", "verdict"});
     for (const Index at : chosen) {
         const CheckedVariable& variable = check.variables[static_cast<std::size_t>(at)];
         text += csv_line({variable.name, exact(variable.mean_lrvb), exact(variable.sd_lrvb), exact(variable.mean_exact),
@@ -32,8 +33,9 @@ std::string csv_text(const Check& check, const std::vector<Index>& chosen) {
 
 // `rest`: said below the table.
 std::string table_text(const Check& check, const std::vector<Index>& chosen, const std::string& rest) {
-    std::vector<std::vector<std::string>> table{
-        {"variable", "mean_lrvb", "sd_lrvb", "mean_exact", "sd_exact", "shift", "ratio", "verdict"}};
+    std::vector<std::vector<std::string>> table{{"variable", fmt::format("mean_{}", check.answer()),
+                                                 fmt::format("sd_{}", check.answer()), "mean_exact", "sd_exact",
+                                                 "shift", "ratio", "verdict"}};
     for (const Index at : chosen) {
         const CheckedVariable& variable = check.variables[static_cast<std::size_t>(at)];
         const double sd = variable.sd_exact;
@@ -57,12 +59,15 @@ std::string table_text(const Check& check, const std::vector<Index>& chosen, con
 Settings with_data(const Settings& settings, const FitFile& fit) {
     Settings result = settings;
     if (settings.has("DATA")) return result;
-    std::error_code ignored;
-    if (!std::filesystem::exists(fit.data.name, ignored)) {
-        throw std::runtime_error(
-            fmt::format("the data that the fit names, '{}', are no file here: give them as DATA", fit.data.name));
+    const std::vector<std::string> files = dataset_of(fit.data).paths();
+    for (const std::string& file : files) {
+        std::error_code ignored;
+        if (!std::filesystem::exists(file, ignored)) {
+            throw std::runtime_error(
+                fmt::format("the data that the fit names, '{}', are no file here: give them as DATA", file));
+        }
+        result.add("DATA", file);
     }
-    result.set("DATA", fit.data.name);
     return result;
 }
 
@@ -78,7 +83,7 @@ int run_check(const Settings& settings) {
     }
     const std::string output = settings.text("output");
     const std::string draws_path = settings.text("save-draws");
-    const std::vector<std::string> inputs{settings.text("FIT"), settings.text("DATA")};
+    const std::vector<std::string> inputs = files_of(settings);
     if (settings.flag("correct") == output.empty()) throw UsageError("--correct and -o need each other");
     require_other_file(output, inputs);
     require_other_file(draws_path, inputs, "--save-draws");
@@ -106,7 +111,8 @@ int run_check(const Settings& settings) {
     if (fit.correction && !settings.has("seed")) options.seed = fit.correction->seed + 1;
     options.threads = threads_of(settings);
     const std::vector<Index> chosen = fit.posterior.select(settings.list("variables"));
-    const Check check = lrvb::check(*restore(fit, data_of(data), options.threads), fit.posterior, options);
+    Check check = lrvb::check(*restore(fit, data_of(data), options.threads), fit.posterior, options);
+    check.of_response = !fit.correction;
     line.clear();
     if (!draws_path.empty()) save_draws(check, chosen, draws_path, format_of_draws);
     if (settings.flag("correct")) write_fit(output, corrected(fit, check));

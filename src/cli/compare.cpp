@@ -29,7 +29,7 @@ Compared restored_fits(const Settings& settings) {
     require_other_file("", result.names);
     for (const std::string& name : result.names) {
         FitFile fit = read_fit(name);
-        const std::string data = settings.text("data", fit.data.name);
+        const Dataset data = settings.has("data") ? Dataset(settings.texts("data")) : dataset_of(fit.data);
         try {
             result.fits.push_back(restore(std::move(fit), data, threads_of(settings)));
         } catch (const std::bad_alloc&) {
@@ -129,7 +129,8 @@ Command compare_command() {
     OptionInfo fits{"FIT", "Fit files of the same data, two or more", OptionInfo::Type::texts};
     std::vector<OptionInfo> options{
         fits.require(),
-        OptionInfo{"--data", "The data that was fitted: CSV or .npy (default: the file that the fits name)"},
+        OptionInfo{"--data", "The data that was fitted: CSV or .npy (default: the file that the fits name)",
+                   OptionInfo::Type::texts},
         format_option()};
     for (OptionInfo& option : loo_method_options()) options.push_back(std::move(option));
     return {"compare", "Which model: compare fits of the same data by how well they predict rows left out", options,

@@ -9,7 +9,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <system_error>
 
@@ -38,12 +40,12 @@ void show(const FitFile& fit, bool left_for_time) {
 }
 
 std::vector<std::string> files_read(const Kind& kind, const Settings& settings) {
-    std::vector<std::string> files{settings.text("DATA")};
+    std::vector<std::string> keys{"DATA"};
     const std::vector<OptionInfo> options = kind.options().value();
     for (const OptionInfo& option : options) {
-        if (option.type == OptionInfo::Type::file) files.push_back(settings.text(option.key()));
+        if (option.type == OptionInfo::Type::file) keys.push_back(option.key());
     }
-    return files;
+    return files_of(settings, keys);
 }
 
 bool is_there(const std::string& output) {
@@ -203,18 +205,29 @@ std::vector<Command> fit_commands() {
         command.name = fmt::format("fit {}", kind->name());
         command.help = kind->help();
         std::vector<OptionInfo>& options = command.options;
-        options.push_back(OptionInfo{"DATA",
-                                     "The data: a CSV file with a header, a NumPy file (.npy), or - for standard input",
-                                     OptionInfo::Type::file}
-                              .require());
+        const std::optional<OptionInfo> files = kind->several_files();
+        const auto is_argument = [](const OptionInfo& option) { return !option.name.starts_with('-'); };
+        if (files) {  // what they belong to comes first
+            std::ranges::copy_if(*own, std::back_inserter(options), is_argument);
+            options.push_back(*files);
+        } else {
+            options.push_back(
+                OptionInfo{"DATA", "The data: a CSV file with a header, a NumPy file (.npy), or - for standard input",
+                           OptionInfo::Type::file}
+                    .require());
+        }
         if (kind->chooses_columns()) {
             options.push_back({"-c,--columns",
                                "Columns to use, by name or number, separated by commas; 1-4 is a range, -a leaves out "
                                "a (default: all)"});
         }
-        options.push_back(OptionInfo::flag("--drop-missing", "Leave out rows with a missing value in a used column"));
+        if (!files) {
+            options.push_back(
+                OptionInfo::flag("--drop-missing", "Leave out rows with a missing value in a used column"));
+        }
         options.push_back(na_option());
-        options.insert(options.end(), own->begin(), own->end());
+        std::ranges::copy_if(*own, std::back_inserter(options),
+                             [&](const OptionInfo& option) { return !files || !is_argument(option); });
         if (kind->shows_priors()) {
             options.push_back(
                 OptionInfo::flag("--show-priors", "Print the prior, as --prior takes it, and fit nothing"));

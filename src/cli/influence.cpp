@@ -45,7 +45,7 @@ class InfluenceCommand {
   private:
     static std::string checked_output(const Settings& settings) {
         std::string output = settings.text("output");
-        require_other_file(output, {settings.text("FIT"), settings.text("DATA")});
+        require_other_file(output, files_of(settings));
         return output;
     }
 
@@ -62,7 +62,7 @@ class InfluenceCommand {
 
     template <class Shown>
     std::vector<std::string> fields(const RowInfluence::Case& one, Shown shown) const {
-        std::vector<std::string> result{fmt::format("{}", fitted_->file_row(one.row))};
+        std::vector<std::string> result{fitted_->row_label(one.row)};
         for (const double value : one.inputs) result.push_back(exact(value));
         const Vector still = fitted_->shown_values({one.row}).row(0);
         for (const double value : still) result.push_back(exact(value));

@@ -13,7 +13,7 @@ namespace {
 
 int show_leverage(const Settings& settings) {
     const std::string output = settings.text("output", "-");
-    require_other_file(output, {settings.text("FIT"), settings.text("DATA")});
+    require_other_file(output, files_of(settings));
     const std::unique_ptr<FittedModel> fitted = restored(settings);
     const Posterior& posterior = fitted->posterior();
     const std::vector<Index> chosen = posterior.select(settings.list("variables"));
@@ -42,7 +42,13 @@ int show_leverage(const Settings& settings) {
         for (Index i = 0; i < rows.answers.rows(); ++i) {
             line.clear();
             const auto out = std::back_inserter(line);
-            fmt::format_to(out, "{}", fitted->file_row(rows.first + i));
+            const std::string own_name = fitted->row_name(rows.first + i);
+            if (own_name.empty()) {
+                fmt::format_to(out, "{}", fitted->file_row(rows.first + i));
+            } else {
+                const std::string field = csv_line({own_name});
+                line.append(field, 0, field.size() - 1);
+            }
             for (const double value : rows.inputs.row(i)) fmt::format_to(out, ",{}", value);
             for (const double value : rows.answers.row(i)) fmt::format_to(out, ",{}", value);
             for (const auto& [name, values] : more) fmt::format_to(out, ",{}", values[rows.first + i]);

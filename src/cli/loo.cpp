@@ -24,7 +24,7 @@ double diagnostic(const Loo& loo, Index n) {
 
 template <class Shown>
 std::vector<std::string> row_fields(const FittedModel& fitted, const Loo& loo, Index n, Shown shown) {
-    std::vector<std::string> fields{fmt::format("{}", fitted.file_row(n))};
+    std::vector<std::string> fields{fitted.row_label(n)};
     for (const double input : loo.inputs.row(n)) fields.push_back(exact(input));
     fields.push_back(shown(loo.elpd[n]));
     fields.push_back(shown(loo.lpd[n] - loo.elpd[n]));
@@ -53,7 +53,8 @@ std::string json_text(const FittedModel& fitted, const Loo& loo, bool rows) {
         Document list = Document::list();
         for (Index n = 0; n < loo.elpd.size(); ++n) {
             Document entry;
-            entry["row"] = fitted.file_row(n);
+            const std::string name = fitted.row_name(n);
+            entry["row"] = name.empty() ? Document(fitted.file_row(n)) : Document(name);
             for (std::size_t p = 0; p < inputs.size(); ++p) entry[inputs[p]] = loo.inputs(n, static_cast<Index>(p));
             entry["elpd_loo"] = loo.elpd[n];
             entry["p_loo"] = loo.lpd[n] - loo.elpd[n];
@@ -97,7 +98,7 @@ std::string table_text(const FittedModel& fitted, const Loo& loo, bool rows) {
 
 int show_loo(const Settings& settings) {
     const std::string output = settings.text("output", "-");
-    require_other_file(output, {settings.text("FIT"), settings.text("DATA")});
+    require_other_file(output, files_of(settings));
     const std::unique_ptr<FittedModel> fitted = restored(settings);
     const Loo loo = leave_one_out(*fitted, loo_options(settings));
     const bool rows = settings.flag("rows");

@@ -40,7 +40,7 @@ OptionInfo fit_argument() {
 }
 
 OptionInfo fitted_data() {
-    return OptionInfo{"DATA", "The data that was fitted: CSV, .npy, or - for standard input", OptionInfo::Type::file}
+    return OptionInfo{"DATA", "The data that was fitted: CSV, .npy, or - for standard input", OptionInfo::Type::files}
         .require();
 }
 
@@ -102,7 +102,15 @@ Dataset data_of(const Settings& settings) {
     DataOptions options;
     if (settings.given("memory")) options.memory = bytes_of(settings.text("memory"));
     options.na = settings.list("na");
-    return {settings.text("DATA"), options};
+    return {settings.texts("DATA"), options};
+}
+
+std::vector<std::string> files_of(const Settings& settings, const std::vector<std::string>& keys) {
+    std::vector<std::string> files;
+    for (const std::string& key : keys) {
+        for (std::string& file : settings.texts(key)) files.push_back(std::move(file));
+    }
+    return files;
 }
 
 int threads_of(const Settings& settings) {

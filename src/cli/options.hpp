@@ -13,7 +13,7 @@ enum class Format { table, csv, json };
 
 /// FIT, the file to read.
 OptionInfo fit_argument();
-/// DATA, the data that was fitted.
+/// DATA, the data that was fitted: one file, or as many as were.
 OptionInfo fitted_data();
 /// --format table|csv|json.
 OptionInfo format_option();
@@ -39,6 +39,8 @@ OptionInfo output_option(const std::string& help);
 Format format_of(const Settings& settings);
 /// DATA, with as much memory as it may take.
 Dataset data_of(const Settings& settings);
+/// All files of these options, in order; none of what was not given.
+std::vector<std::string> files_of(const Settings& settings, const std::vector<std::string>& keys = {"FIT", "DATA"});
 /// All cores, where none were asked for.
 int threads_of(const Settings& settings);
 

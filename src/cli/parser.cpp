@@ -59,6 +59,7 @@ std::string type_name(const OptionInfo& option) {
         case Type::list:
         case Type::texts:
         case Type::file:
+        case Type::files:
         case Type::output:
         case Type::flag:
             break;
@@ -123,7 +124,7 @@ void add_option(CLI::App& command, const OptionInfo& option, Settings& settings)
             },
             option.help);
         added->type_name(type_name(option))->allow_extra_args(false);  // one value each time
-    } else if (option.type == Type::texts) {
+    } else if (option.type == Type::texts || option.type == Type::files) {
         added = command.add_option_function<std::vector<std::string>>(
             option.name,
             [&settings, key](const std::vector<std::string>& values) {
@@ -142,7 +143,7 @@ void add_option(CLI::App& command, const OptionInfo& option, Settings& settings)
     } else if (option.type == Type::range) {
         added->check(
             CLI::Validator([option](const std::string& text) { return ends_error(option, text); }, option.range));
-    } else if (option.type == Type::file || option.type == Type::output) {
+    } else if (option.type == Type::file || option.type == Type::files || option.type == Type::output) {
         added->check(CLI::Validator(empty_error, ""));
     } else if (option.type == Type::seed) {
         added->check(CLI::Validator(seed_error, ""));
@@ -264,6 +265,9 @@ class Parser {
         } catch (const FormulaError& error) {
             complain(error.sentence(), error.picture());
             return kWrongUsage;
+        } catch (const FormulaDataError& error) {
+            complain(error.sentence(), error.picture());
+            return kBadInput;
         } catch (const UsageError& error) {
             return wrong_usage(program_, error.what());
         }

@@ -24,7 +24,7 @@ int write_plot(const Settings& settings) {
             fmt::format("-c chooses columns for --figure fit: choose for --figure {} with --variables", name));
     }
     const std::string output = settings.text("output", "-");
-    require_other_file(output, {settings.text("FIT"), settings.text("DATA")});
+    require_other_file(output, files_of(settings));
     PlotOptions options;
     options.variables = settings.list("variables");
     options.columns = settings.list("columns");
@@ -53,7 +53,7 @@ Command plot_command() {
         "Draw a picture of a fit, as an SVG file",
         {fit_argument(),
          OptionInfo{"DATA", "The data that was fitted, for the figures fit and influence: CSV, .npy, or -",
-                    OptionInfo::Type::file},
+                    OptionInfo::Type::files},
          OptionInfo::choice("--figure", figure_names(),
                             "intervals (default), fit over the data, correlation, or influence of the rows"),
          output_option("Write to this file (SVG); - for standard output (default)"),

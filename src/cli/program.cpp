@@ -4,6 +4,7 @@
 #include "cli/parser.hpp"
 #include "cli/signals.hpp"
 
+#include <lrvb/bugs/diagnostics.hpp>
 #include <lrvb/data/csv.hpp>
 
 #include <fmt/format.h>
@@ -60,6 +61,16 @@ int run_program(int argc, char** argv) {
             complain_of_output(error.code().message());
         } else {
             complain(error.what());
+        }
+    } catch (const bugs::ModelError& error) {
+        constexpr std::size_t most = 20;
+        std::size_t said = 0;
+        for (const bugs::Diagnostic& one : error.diagnostics()) {
+            if (said++ == most) break;
+            complain(fmt::format("{}:{}:{}: {}", one.file, one.line, one.column, one.sentence), one.picture);
+        }
+        if (error.diagnostics().size() > most) {
+            complain(fmt::format("and {} more", error.diagnostics().size() - most));
         }
     } catch (const std::exception& error) {
         complain(error.what());

@@ -13,7 +13,7 @@ namespace {
 
 int write_report(const Settings& settings) {
     const std::string output = settings.text("output", "report.html");
-    require_other_file(output, {settings.text("FIT"), settings.text("DATA"), settings.text("check")});
+    require_other_file(output, files_of(settings, {"FIT", "DATA", "check"}));
     const FitFile fit = read_fit(settings.text("FIT"));
     ReportOptions options;
     options.fit_name = settings.text("FIT");
@@ -27,7 +27,7 @@ int write_report(const Settings& settings) {
             throw UsageError("--label reads the data again: DATA is a file, not standard input");
         options.labels = read_labels(data_of(settings), settings.text("label"));
     }
-    if (settings.text("DATA") != "-") options.data_name = settings.text("DATA");
+    if (settings.text("DATA") != "-") options.data_name = data_of(settings).name();
     std::unique_ptr<FittedModel> fitted;
     if (settings.has("DATA")) fitted = fit.model->restore(fit, data_of(settings), threads_of(settings));
     detail::write_text(output, report_page(fit, fitted.get(), options));
@@ -42,7 +42,7 @@ Command report_command() {
         "report",
         "Write a page that shows a fit, and what its data and its prior do to it",
         {fit_argument(),
-         OptionInfo{"DATA", "The data that was fitted: to show them, and what each row does", OptionInfo::Type::file},
+         OptionInfo{"DATA", "The data that was fitted: to show them, and what each row does", OptionInfo::Type::files},
          output_option("Write to this file (HTML, default report.html); - for standard output"),
          OptionInfo{"--title", "The title of the page (default: what the model is)"},
          OptionInfo{"--label", "A column of DATA, by name or number, that names its rows wherever one is named"},

@@ -91,7 +91,7 @@ std::string table_text(const std::vector<PriorEffect>& effects, bool has_sds, st
 
 int show_sensitivity(const Settings& settings) {
     const std::string output = settings.text("output");
-    require_other_file(output, {settings.text("FIT"), settings.text("DATA")});
+    require_other_file(output, files_of(settings));
     const FitFile fit = read_fit(settings.text("FIT"));
     const std::vector<Index> chosen = fit.posterior.select(settings.list("variables"));
     const bool has_data = settings.has("DATA");
@@ -120,7 +120,7 @@ Command sensitivity_command() {
             "How sensitive the means are to the prior: d E[variable] / d number of the prior",
             {fit_argument(),
              OptionInfo{"DATA", "The data that was fitted, for the sensitivity of the sds (by refits)",
-                        OptionInfo::Type::file},
+                        OptionInfo::Type::files},
              format_option(), variables_option(), all_option("effects, not only the 20 strongest"),
              output_option("Write to this file (CSV); - for standard output"), threads_option(), memory_option()},
             show_sensitivity};

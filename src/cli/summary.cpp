@@ -17,7 +17,7 @@ int show_summary(const Settings& settings) {
     if (settings.flag("robust") != settings.has("DATA")) {
         throw UsageError("--robust and DATA need each other: 'lrvb summary FIT DATA --robust'");
     }
-    require_other_file("", {settings.text("FIT"), settings.text("DATA")});
+    require_other_file("", files_of(settings));
     const FitFile fit = read_fit(settings.text("FIT"));
     if (settings.flag("robust")) options.robust = robust_sds(*restored(fit, settings), options.variables);
     say(summary_text(fit, options));
@@ -30,7 +30,7 @@ Command summary_command() {
     return {"summary",
             "Show means, sds and intervals of a fit",
             {fit_argument(),
-             OptionInfo{"DATA", "The data that was fitted, for --robust: CSV, .npy, or -", OptionInfo::Type::file},
+             OptionInfo{"DATA", "The data that was fitted, for --robust: CSV, .npy, or -", OptionInfo::Type::files},
              format_option(), variables_option(), all_option("variables, not only the 40 that matter most"),
              level_option("Probability of the intervals (default 0.9)"),
              OptionInfo::flag("--robust",

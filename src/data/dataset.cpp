@@ -3,14 +3,17 @@
 #include "data/columns.hpp"
 #include "data/csv_record.hpp"
 #include "data/kept_rows.hpp"
+#include "data/memory_rows.hpp"
 #include "data/row_numbers.hpp"
 
+#include <lrvb/base/interruption.hpp>
 #include <lrvb/data/csv.hpp>
 #include <lrvb/data/dataset.hpp>
 #include <lrvb/data/npy.hpp>
 #include <lrvb/data/table.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -30,6 +33,18 @@ struct Opened {
     std::vector<std::string> names;
     const CsvSource* csv = nullptr;
     Index rows = 0;  // where that is known before they are read
+    /// Rows left out so far, where they are left out while they are read.
+    std::function<Index()> dropped = [] { return Index{0}; };
+    bool counts_dropped = false;
+    /// Of tables in memory, whose rows are left out before.
+    Index dropped_before = 0;
+    std::vector<Index> file_rows = {};
+    bool leaves_out_row_names = false;
+
+    /// The row, from 1, that a row (from 0) has where it comes from.
+    Index file_row(Index row) const {
+        return file_rows.empty() ? row + dropped() + 1 : file_rows[static_cast<std::size_t>(row)];
+    }
 };
 
 // Numbers that are kept for as long as they are few enough.
@@ -105,6 +120,9 @@ Opened open(const std::string& path, const std::vector<std::string>& columns, bo
     auto source = std::make_shared<CsvSource>(path, options);
     opened.names = source->column_names();
     opened.csv = source.get();
+    opened.dropped = [csv = source.get()] { return csv->dropped(); };
+    opened.counts_dropped = drop_missing;
+    opened.leaves_out_row_names = source->leaves_out_row_names();
     opened.source = std::move(source);
     return opened;
 }
@@ -305,7 +323,77 @@ Opened open(const DataFrame& frame) {
         }
     }
     opened.source = std::make_shared<TableSource>(std::move(numbers), frame.name, opened.names);
+    opened.dropped_before = frame.dropped;
+    opened.file_rows = frame.file_rows;
+    opened.leaves_out_row_names = frame.leaves_out_row_names;
     return opened;
+}
+
+// Numbers in foreign memory, read where they are.
+Opened open(const std::shared_ptr<const MemoryTable>& table, const FrameOptions& options) {
+    const DataFrame outline = detail::outline_of(*table);
+    const std::vector<std::size_t> places = places_in(outline, options);
+    auto rows = std::make_shared<detail::MemoryRows>(table, places, options.missing, options.na);
+    Opened opened;
+    opened.names = rows->column_names();
+    opened.rows = rows->rows();
+    opened.dropped_before = rows->dropped();
+    opened.file_rows = rows->file_rows();
+    opened.leaves_out_row_names = detail::leaves_out_row_names(outline.column_names(), options.columns, places);
+    opened.source = std::move(rows);
+    return opened;
+}
+
+DataFrame outline_of(const RowSource& source) {
+    DataFrame outline;
+    outline.name = source.name();
+    for (Index j = 0; j < source.columns(); ++j) outline.columns.emplace_back().name = source.column_name(j);
+    return outline;
+}
+
+// Rows of somebody else's source.
+Opened open(const std::shared_ptr<RowSource>& source, const FrameOptions& options) {
+    const DataFrame outline = outline_of(*source);
+    const std::vector<std::size_t> places = places_in(outline, options);
+    auto rows = std::make_shared<detail::PickedRows>(source, places, options.missing, options.na);
+    Opened opened;
+    for (const std::size_t place : places) opened.names.push_back(outline.columns[place].name);
+    opened.dropped = [picked = rows.get()] { return picked->dropped(); };
+    opened.counts_dropped = options.missing == Missing::drop;
+    opened.leaves_out_row_names = detail::leaves_out_row_names(outline.column_names(), options.columns, places);
+    opened.source = std::move(rows);
+    return opened;
+}
+
+// All of it in memory, as a frame is.
+DataFrame read_rows(const Opened& opened) {
+    DataFrame frame;
+    frame.name = opened.source->name();
+    frame.leaves_out_row_names = opened.leaves_out_row_names;
+    std::vector<std::vector<double>> columns(opened.names.size());
+    std::vector<double> row(opened.names.size());
+    opened.source->rewind();
+    while (opened.source->read(row.data(), 1) == 1) {
+        if (opened.dropped() > 0 && frame.file_rows.empty()) {
+            for (Index before = 1; before <= frame.rows; ++before) frame.file_rows.push_back(before);
+        }
+        if (opened.dropped() > 0) frame.file_rows.push_back(frame.rows + opened.dropped() + 1);
+        for (std::size_t j = 0; j < row.size(); ++j) columns[j].push_back(row[j]);
+        ++frame.rows;
+    }
+    frame.dropped = opened.dropped();
+    if (frame.rows == 0) {
+        throw std::runtime_error(fmt::format(
+            "{}: there is no row, or every row has a missing value in the selected columns: give rows that are whole",
+            frame.name));
+    }
+    for (std::size_t j = 0; j < row.size(); ++j) {
+        FrameColumn& column = frame.columns.emplace_back();
+        column.name = opened.names[j];
+        column.numbers = Eigen::Map<const Vector>(columns[j].data(), frame.rows);
+        columns[j] = {};
+    }
+    return frame;
 }
 
 // Rows that know how many were left out before the last that was read.
@@ -378,6 +466,20 @@ Dataset::Dataset(DataFrame frame) {
     frame_ = std::make_shared<const DataFrame>(std::move(frame));
 }
 
+Dataset::Dataset(MemoryTable table) {
+    detail::require_whole(table);
+    if (table.name.empty()) table.name = "a table in memory";
+    options_.memory = kGathered;
+    table_ = std::make_shared<const MemoryTable>(std::move(table));
+}
+
+Dataset::Dataset(std::shared_ptr<RowSource> source, DataOptions options)
+    : options_(std::move(options)), source_(std::move(source)) {
+    if (source_ == nullptr || source_->columns() < 1) {
+        throw std::invalid_argument("Dataset: source is null, or has no column: give one that has rows");
+    }
+}
+
 Dataset Dataset::with_na(const std::vector<std::string>& texts) const {
     Dataset result = *this;
     std::vector<std::string>& own = result.options_.na;
@@ -388,7 +490,22 @@ Dataset Dataset::with_na(const std::vector<std::string>& texts) const {
 }
 
 std::string Dataset::name() const {
-    return frame_ ? frame_->name : path_;
+    if (table_) return table_->name;
+    if (source_) return source_->name();
+    return frame_ ? frame_->name : fmt::format("{}", fmt::join(paths_, ", "));
+}
+
+const std::string& Dataset::path() const {
+    if (paths_.size() == 1) return paths_.front();
+    throw std::runtime_error(
+        paths_.empty() ? "there are no data: give a file"
+                       : fmt::format("this kind of model reads one file, but there are {} ({}): give one of them",
+                                     paths_.size(), fmt::join(paths_, ", ")));
+}
+
+Dataset dataset_of(const DataRecord& record) {
+    if (!record.files.empty()) return record.files;
+    return record.name.empty() ? Dataset(std::vector<std::string>()) : Dataset(record.name);
 }
 
 DataRows Dataset::rows(const RowSelection& selection) const {
@@ -398,10 +515,11 @@ DataRows Dataset::rows(const RowSelection& selection) const {
     if (!selection.weights.empty()) own.last = {selection.weights};
     own.missing = selection.drop_missing ? Missing::drop : Missing::refuse;
     own.na = options_.na;
-    const DataFrame chosen = frame_ ? chosen_of(*frame_, own) : DataFrame();
     const Opened opened =
-        frame_ ? open(chosen)
-               : open(path_, own.columns, own.ranges, selection.weights, selection.drop_missing, options_.na);
+        table_    ? open(table_, own)
+        : source_ ? open(source_, own)
+        : frame_  ? open(chosen_of(*frame_, own))
+                  : open(path(), own.columns, own.ranges, selection.weights, selection.drop_missing, options_.na);
     DataRows data;
     data.record.name = opened.source->name();
     data.record.columns = opened.names;
@@ -418,23 +536,23 @@ DataRows Dataset::rows(const RowSelection& selection) const {
     if (selection.summarise) {
         data.summary.emplace(static_cast<Index>(data.record.columns.size()), data.record.weights.has_value());
     }
-    data.leaves_out_row_names = frame_ ? chosen.leaves_out_row_names : opened.csv && opened.csv->leaves_out_row_names();
+    data.leaves_out_row_names = opened.leaves_out_row_names;
     detail::RowNumbers numbers(static_cast<Index>(data.record.columns.size()));
     opened.source->rewind();
     // One by one where rows are left out: then the number of those tells the file's row.
-    const bool counts_rows = selection.drop_missing && opened.csv != nullptr;
+    const bool counts_rows = opened.counts_dropped;
     while (const Index count = opened.source->read(chunk.data(), counts_rows ? 1 : kChunk)) {
+        interruption_point();
         data.record.rows += count;
-        if (counts_rows && opened.csv->dropped() > 0) {
+        if (counts_rows && opened.dropped() > 0) {
             for (Index row = static_cast<Index>(data.file_rows.size()) + 1; row < data.record.rows; ++row) {
                 data.file_rows.push_back(row);  // before the first that was left out
             }
-            data.file_rows.push_back(data.record.rows + opened.csv->dropped());
+            data.file_rows.push_back(data.record.rows + opened.dropped());
         }
         for (Index i = 0; i < count && numbers.any_counts(); ++i) {
             const Index row = data.record.rows - count + i;
-            const Index before = opened.csv != nullptr ? opened.csv->dropped() : 0;
-            numbers.add(chunk.data() + i * width, frame_ ? chosen.file_row(row) : row + before + 1);
+            numbers.add(chunk.data() + i * width, opened.file_row(row));
         }
         checksum.add(chunk.data(), count * width);
         for (Index i = 0; data.summary && i < count; ++i) data.summary->add(chunk.data() + i * width);
@@ -444,7 +562,7 @@ DataRows Dataset::rows(const RowSelection& selection) const {
         }
     }
     data.record.checksum = checksum.text();
-    if (opened.csv != nullptr) data.record.dropped = opened.csv->dropped();
+    data.record.dropped = opened.dropped();
     if (data.record.dropped == 0) data.file_rows.clear();
     if (data.record.rows == 0) {
         throw std::runtime_error(
@@ -455,26 +573,25 @@ DataRows Dataset::rows(const RowSelection& selection) const {
     }
     data.source = opened.source;
     if (cache.is_kept()) data.source = std::make_shared<TableSource>(cache.taken(), data.record.name, opened.names);
-    if (frame_) {
-        data.record.dropped = chosen.dropped;
-        data.file_rows = chosen.file_rows;
+    if (frame_ || table_) {
+        data.record.dropped = opened.dropped_before;
+        data.file_rows = opened.file_rows;
     }
     return data;
 }
 
 NewRows Dataset::new_rows(const std::vector<std::string>& columns, bool drop_missing) const {
-    if (frame_) {
-        FrameOptions own;
-        own.columns = columns;
-        own.missing = drop_missing ? Missing::drop : Missing::refuse;
-        own.na = options_.na;
-        const DataFrame chosen = chosen_of(*frame_, own);
-        const auto rows = std::make_shared<CountedRows>(open(chosen).source, chosen.file_rows);
+    FrameOptions own;
+    own.columns = columns;
+    own.missing = drop_missing ? Missing::drop : Missing::refuse;
+    own.na = options_.na;
+    if (frame_ || table_) {
+        const Opened opened = table_ ? open(table_, own) : open(chosen_of(*frame_, own));
+        const auto rows = std::make_shared<CountedRows>(opened.source, opened.file_rows);
         return {rows, [rows] { return rows->dropped(); }};
     }
-    const Opened opened = open(path_, columns, false, {}, drop_missing, options_.na);
-    const CsvSource* const csv = opened.csv;
-    return {opened.source, [csv] { return csv == nullptr ? Index{0} : csv->dropped(); }};
+    const Opened opened = source_ ? open(source_, own) : open(path(), columns, false, {}, drop_missing, options_.na);
+    return {opened.source, opened.dropped};
 }
 
 DataFrame Dataset::frame(const FrameOptions& options) const {
@@ -482,20 +599,36 @@ DataFrame Dataset::frame(const FrameOptions& options) const {
     own.memory = options_.memory;
     own.na = options_.na;
     if (frame_) return chosen_of(*frame_, own);
-    if (!path_.ends_with(".npy")) return read_frame(path_, own);
+    if (table_) {
+        const DataFrame outline = detail::outline_of(*table_);
+        const std::vector<std::size_t> places = places_in(outline, own);
+        DataFrame frame = detail::frame_of(*table_, places, own.missing, own.na);
+        frame.leaves_out_row_names = detail::leaves_out_row_names(outline.column_names(), own.columns, places);
+        make(frame, names_of(outline, options.text), names_of(outline, options.numbers));
+        return frame;
+    }
+    if (source_) {
+        DataFrame frame = read_rows(open(source_, own));
+        const DataFrame outline = outline_of(*source_);
+        make(frame, names_of(outline, options.text), names_of(outline, options.numbers));
+        return frame;
+    }
+    if (!path().ends_with(".npy")) return read_frame(path(), own);
     // Its columns are numbers; which of them are to be text is a matter of the table.
-    require_no_texts(path_, own.na);
+    require_no_texts(path(), own.na);
     own.text.clear();
     own.numbers.clear();
-    DataFrame frame = read_frame(path_, own);
+    DataFrame frame = read_frame(path(), own);
     make(frame, names_of(frame, options.text), names_of(frame, options.numbers));
     return frame;
 }
 
 std::vector<std::string> Dataset::column_names() const {
     if (frame_) return frame_->column_names();
+    if (table_) return detail::outline_of(*table_).column_names();
+    if (source_) return outline_of(*source_).column_names();
     std::error_code ignored;
-    if (path_ == "-" || !std::filesystem::is_regular_file(path_, ignored)) return {};
+    if (paths_.size() != 1 || path() == "-" || !std::filesystem::is_regular_file(path(), ignored)) return {};
     try {
         return text_rows()->names();
     } catch (const std::runtime_error&) {

@@ -7,6 +7,7 @@
 #include <lrvb/data/npy.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
@@ -30,6 +31,7 @@ class CsvFrameReader {
     CsvFrameReader(const std::string& path, const FrameOptions& options)
         : reader_(path, options.block, options.memory, options.columns, options.ranges, options.last, options.na),
           missing_(options.missing),
+          keeps_missing_(options.keep_missing),
           memory_(options.memory),
           is_text_(reader_.selected().size(), false),
           is_number_(reader_.selected().size(), false),
@@ -88,13 +90,14 @@ class CsvFrameReader {
         std::size_t first_missing_place = 0;
         while (reader_.next()) {
             require_memory();
+            if (keeps_missing_) add_blank_rows();
             if (reader_.blank_rows() > 0 && first_missing_row == 0) {
                 first_missing_row = reader_.row() - reader_.blank_rows();
             }
-            dropped_ += reader_.blank_rows();
+            if (!keeps_missing_) dropped_ += reader_.blank_rows();
             reader_.require_whole();
             const std::size_t missing = read_row();
-            if (missing == is_text_.size()) {
+            if (missing == is_text_.size() || keeps_missing_) {
                 ++rows_;
                 file_rows_.push_back(reader_.row());
                 continue;
@@ -116,6 +119,13 @@ class CsvFrameReader {
             if (!is_text_[i]) refuse_unusable(unusable_[i], reader_.selected()[i]);
         }
         if (rows_ == 0) reader_.refuse_all_missing();
+    }
+
+    /// Of a file with a single column, blank lines are rows without a value.
+    void add_blank_rows() {
+        rows_ += reader_.blank_rows();
+        if (is_text_[0]) return;
+        numbers_[0].resize(static_cast<std::size_t>(rows_), std::numeric_limits<double>::quiet_NaN());
     }
 
     /// Of a pipe, which may have no end, and of a packed file, whose size says nothing.
@@ -142,6 +152,7 @@ class CsvFrameReader {
             }
             if (kind == NumberKind::missing) {
                 first_missing = std::min(first_missing, i);
+                number = std::numeric_limits<double>::quiet_NaN();
             } else if (kind == NumberKind::text) {
                 is_text_[i] = true;
                 numbers_[i] = {};
@@ -168,9 +179,18 @@ class CsvFrameReader {
         std::size_t bytes = 0;  // of different texts
         reader_.rewind();
         while (reader_.next()) {
-            if (is_dropped()) continue;
+            if (!keeps_missing_ && is_dropped()) continue;
             for (std::size_t i = 0; i < is_text_.size(); ++i) {
                 if (!is_text_[i]) continue;
+                if (keeps_missing_) {
+                    std::vector<std::uint32_t>& codes = frame.columns[i].codes;
+                    codes.resize(codes.size() + static_cast<std::size_t>(reader_.blank_rows()), FrameColumn::kMissing);
+                    double number = 0.0;
+                    if (reader_.parse(field(i), number) == NumberKind::missing) {
+                        codes.push_back(FrameColumn::kMissing);
+                        continue;
+                    }
+                }
                 const std::string text = detail::unquoted(reader_.record().fields[reader_.selected()[i]]);
                 const auto next = static_cast<std::uint32_t>(known[i].size());
                 const auto [level, is_new] = known[i].try_emplace(text, next);
@@ -203,11 +223,14 @@ class CsvFrameReader {
         for (const auto& [text, code] : known) column.levels.push_back(text);
         std::sort(column.levels.begin(), column.levels.end());
         for (std::uint32_t i = 0; i < column.levels.size(); ++i) new_codes[known.at(column.levels[i])] = i;
-        for (std::uint32_t& code : column.codes) code = new_codes[code];
+        for (std::uint32_t& code : column.codes) {
+            if (code != FrameColumn::kMissing) code = new_codes[code];
+        }
     }
 
     detail::CsvReader reader_;
     Missing missing_;
+    bool keeps_missing_;
     std::size_t memory_;
     std::vector<bool> is_text_;    // of the columns that are read, as are the following
     std::vector<bool> is_number_;  // whose quotes say nothing

@@ -102,12 +102,49 @@ class FrameTextRows final : public TextRows {
     Index next_ = 0;
 };
 
+class MemoryTextRows final : public TextRows {
+  public:
+    explicit MemoryTextRows(std::shared_ptr<const MemoryTable> table) : table_(std::move(table)) {
+        for (const MemoryColumn& column : table_->columns) names_.push_back(column.name);
+    }
+
+    const std::vector<std::string>& names() const override { return names_; }
+    Index row() const override { return next_; }
+
+    bool next(std::vector<TextField>& fields) override {
+        if (next_ == table_->rows) return false;
+        fields.clear();
+        for (const MemoryColumn& column : table_->columns) {
+            if (column.is_text()) {
+                const std::uint32_t code = column.codes[static_cast<std::size_t>(next_)];
+                const bool is_missing = code == MemoryColumn::kMissing;
+                fields.push_back({is_missing ? "NA" : column.levels[code], !is_missing});
+            } else {
+                const double number = column.number(next_);
+                fields.push_back({std::isnan(number) ? "NA" : fmt::format("{}", number), false});
+            }
+        }
+        ++next_;
+        return true;
+    }
+
+  private:
+    std::shared_ptr<const MemoryTable> table_;
+    std::vector<std::string> names_;
+    Index next_ = 0;
+};
+
 }  // namespace
 
 std::unique_ptr<TextRows> Dataset::text_rows() const {
     if (frame_) return std::make_unique<FrameTextRows>(frame_);
-    if (path_.ends_with(".npy")) return std::make_unique<NpyTextRows>(path_);
-    return std::make_unique<CsvTextRows>(path_);
+    if (table_) return std::make_unique<MemoryTextRows>(table_);
+    if (source_) {
+        throw std::runtime_error(source_->name() +
+                                 ": rows that come in chunks cannot be read beside others: give a table or a file");
+    }
+    if (path().ends_with(".npy")) return std::make_unique<NpyTextRows>(path());
+    return std::make_unique<CsvTextRows>(path());
 }
 
 }  // namespace lrvb

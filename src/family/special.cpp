@@ -1,6 +1,8 @@
 #include "family/special.hpp"
 
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/math/quadrature/gauss.hpp>
+#include <boost/math/quadrature/gauss_kronrod.hpp>
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/erf.hpp>
@@ -33,6 +35,28 @@ double stirling_remainder(double x) {
 }
 
 }  // namespace
+
+const KronrodRule& kronrod_rule() {
+    static const KronrodRule rule = [] {
+        using Kronrod = boost::math::quadrature::gauss_kronrod<double, kKronrodNodes>;
+        using Gauss = boost::math::quadrature::gauss<double, 10>;
+        KronrodRule result;
+        const auto& nodes = Kronrod::abscissa();  // not negative, from zero on
+        const auto& weights = Kronrod::weights();
+        const std::size_t middle = kKronrodNodes / 2;
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            result.nodes[middle + i] = nodes[i];
+            result.nodes[middle - i] = -nodes[i];
+            result.weights[middle + i] = result.weights[middle - i] = weights[i];
+        }
+        // An even number of Gauss' nodes: every other one of Kronrod's, without zero.
+        for (std::size_t i = 0; i < Gauss::weights().size(); ++i) {
+            result.gauss_weights[middle + 1 + 2 * i] = result.gauss_weights[middle - 1 - 2 * i] = Gauss::weights()[i];
+        }
+        return result;
+    }();
+    return rule;
+}
 
 double log_gamma(double x) {
     return boost::math::lgamma(x);

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
+
 /// Special functions of the Gamma world, each accurate to a few units in the last place of its own value over the whole
 /// positive axis: the differences that cancel for large arguments have names of their own and use their series there.
 namespace lrvb::detail {
@@ -48,6 +51,15 @@ double poisson_cdf(double count, double mean);
 
 /// P(X > x) for X ~ Gamma(shape, rate 1).
 double gamma_beyond(double shape, double x);
+
+/// Kronrod's rule with 21 nodes on [−1, 1], and Gauss' with 10 on some of them (weight zero on the others).
+inline constexpr std::size_t kKronrodNodes = 21;
+struct KronrodRule {
+    std::array<double, kKronrodNodes> nodes{};
+    std::array<double, kKronrodNodes> weights{};
+    std::array<double, kKronrodNodes> gauss_weights{};
+};
+const KronrodRule& kronrod_rule();
 
 /// log(1 + exp(x)) without overflow.
 double softplus(double x);

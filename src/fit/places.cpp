@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <numeric>
 
 namespace lrvb::detail {
@@ -88,6 +90,17 @@ Matrix costs_between(const Layout& layout, const Exchangeable& exchangeable, con
                      const State& state) {
     const auto count = static_cast<Index>(exchangeable.blocks.size());
     Matrix costs = Matrix::Zero(count, count);
+    const auto is_further = [&](Index variable) {
+        return std::ranges::find(exchangeable.further, variable) != exchangeable.further.end();
+    };
+    const auto is_in_a_block = [&](Index variable) {
+        return std::ranges::any_of(exchangeable.blocks, [&](const std::vector<Index>& block) {
+            return std::ranges::find(block, variable) != block.end();
+        });
+    };
+    std::vector<Index> all_weights;
+    std::ranges::copy_if(exchangeable.further, std::back_inserter(all_weights), std::not_fn(is_in_a_block));
+    if (exchangeable.weights) all_weights.push_back(*exchangeable.weights);
     for (Index k = 0; k < count; ++k) {
         const std::vector<Index>& own = exchangeable.blocks[static_cast<std::size_t>(k)];
         for (Index l = 0; l < count; ++l) {
@@ -95,13 +108,18 @@ Matrix costs_between(const Layout& layout, const Exchangeable& exchangeable, con
             for (std::size_t v = 0; v < own.size(); ++v) {
                 const Index at = layout[own[v]].offset;
                 const Index from = layout[others[v]].offset;
+                if (is_further(own[v])) {  // its parts move too: only that of the block itself is known where to
+                    costs(k, l) += squared_distance(to.mean[at + k], state.mean[from + l], sds[at + k]);
+                    continue;
+                }
                 for (Index i = 0; i < layout[own[v]].size; ++i) {
                     costs(k, l) += squared_distance(to.mean[at + i], state.mean[from + i], sds[at + i]);
                 }
             }
-            if (!exchangeable.weights) continue;
-            const Index first = layout[*exchangeable.weights].offset;
-            costs(k, l) += squared_distance(to.mean[first + k], state.mean[first + l], sds[first + k]);
+            for (const Index weights : all_weights) {
+                const Index first = layout[weights].offset;
+                costs(k, l) += squared_distance(to.mean[first + k], state.mean[first + l], sds[first + k]);
+            }
         }
     }
     return costs;
@@ -118,12 +136,18 @@ State exchanged(const Layout& layout, const Exchangeable& exchangeable, const St
             layout.segment(result.mean, own[v]) = layout.segment(state.mean, others[v]);
             result.clamped[static_cast<std::size_t>(own[v])] = state.clamped[static_cast<std::size_t>(others[v])];
         }
-        if (!exchangeable.weights) continue;
-        const Index first = layout[*exchangeable.weights].offset;
-        const auto to = first + static_cast<Index>(k);
-        const auto from = first + static_cast<Index>(columns[k]);
-        result.natural[to] = state.natural[from];
-        result.mean[to] = state.mean[from];
+    }
+    std::vector<Index> all_weights = exchangeable.further;
+    if (exchangeable.weights) all_weights.push_back(*exchangeable.weights);
+    for (const Index weights : all_weights) {
+        const Vector natural = layout.segment(result.natural, weights);
+        const Vector mean = layout.segment(result.mean, weights);
+        const Index first = layout[weights].offset;
+        for (std::size_t k = 0; k < columns.size(); ++k) {
+            const auto to = first + static_cast<Index>(k);
+            result.natural[to] = natural[static_cast<Index>(columns[k])];
+            result.mean[to] = mean[static_cast<Index>(columns[k])];
+        }
     }
     return result;
 }

@@ -1,4 +1,6 @@
 #include "base/messages.hpp"
+#include "formula/calls.hpp"
+#include "formula/column_uses.hpp"
 #include "formula/dot.hpp"
 #include "formula/expansion.hpp"
 #include "formula/factors.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "formula/expansion.hpp"
+#include "formula/column_uses.hpp"
 
 #include <string>
 #include <vector>

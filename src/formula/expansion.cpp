@@ -1,16 +1,16 @@
 #include "formula/expansion.hpp"
 
 #include "base/messages.hpp"
+#include "formula/calls.hpp"
+#include "formula/grouping.hpp"
 
 #include <lrvb/formula/formula.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
-#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -21,17 +21,6 @@ namespace {
 using Kind = Expression::Kind;
 
 constexpr std::size_t kMostTerms = 20'000;
-constexpr int kHighestDegree = 20;
-constexpr std::array<std::string_view, 8> kNumberFunctions{"log", "log2",  "log10", "log1p",
-                                                           "exp", "expm1", "sqrt",  "abs"};
-constexpr std::string_view kKnownFunctions =
-    "log, log2, log10, log1p, exp, expm1, sqrt, abs, I, poly, scale, factor, C, offset and, as a response, cbind";
-
-const Expression& inner(const Expression& expression) {
-    const Expression* result = &expression;
-    while (result->kind == Kind::parentheses) result = &result->parts.front();
-    return *result;
-}
 
 struct TermHash {
     std::size_t operator()(const TermParts& term) const {
@@ -87,16 +76,16 @@ class Expander {
 
   private:
     [[noreturn]] void refuse(const std::string& sentence, std::size_t place) const {
-        throw FormulaError(sentence, formula_.text, place);
+        detail::refuse(formula_, sentence, place);
     }
 
     void require_response() const {
-        const Expression& response = inner(formula_.response);
+        const Expression& response = unwrapped(formula_.response);
         const bool is_pair = response.kind == Kind::call && response.text == "cbind";
         if (is_pair && response.parts.size() != 2) {
             refuse("cbind() as a response takes two arguments, successes and failures", response.begin);
         }
-        for (const Expression* part : response_parts(formula_)) require_numbers(*part);
+        for (const Expression* part : response_parts(formula_)) require_numbers(formula_, *part);
     }
 
     static std::vector<TermParts> by_order(std::vector<TermParts> terms) {
@@ -117,7 +106,7 @@ class Expander {
     }
 
     void add_addend(const Expression& addend, char sign, std::size_t place, bool is_whole, TermSet& terms) {
-        const Expression& meant = inner(addend);
+        const Expression& meant = unwrapped(addend);
         if (meant.kind == Kind::bar) {
             if (!is_whole) refuse("a random term stands within another: join it by + outside of it", addend.begin);
             if (sign == '-') refuse("a random term cannot be taken away: leave it out", place);
@@ -127,8 +116,8 @@ class Expander {
         if (meant.kind == Kind::call && meant.text == "offset") {
             if (!is_whole) refuse("an offset has no part in a random term: join it by + outside of it", addend.begin);
             if (sign == '-') refuse("an offset cannot be taken away: leave it out, or negate what it is of", place);
-            require_arguments(meant, 1, 1);
-            require_numbers(meant.parts.front());
+            require_arguments(formula_, meant, 1, 1);
+            require_numbers(formula_, meant.parts.front());
             result_.offsets.push_back(&meant.parts.front());
             return;
         }
@@ -251,7 +240,7 @@ class Expander {
         TermSet result;
         for (std::size_t i = 0; i < expression.parts.size(); ++i) {
             const Expression& part = expression.parts[i];
-            const Expression& meant = inner(part);
+            const Expression& meant = unwrapped(part);
             if (meant.kind == Kind::call && meant.text == "offset") {
                 refuse("an offset has no part in a product of terms: join it by + to all of them", part.begin);
             }
@@ -292,7 +281,7 @@ class Expander {
     TermSet power(const Expression& expression) {
         TermSet result = expand(expression.parts.front());
         for (std::size_t i = 1; i < expression.parts.size(); ++i) {
-            const Expression& exponent = inner(expression.parts[i]);
+            const Expression& exponent = unwrapped(expression.parts[i]);
             const double times = exponent.number;
             if (exponent.kind != Kind::number || times < 1.0 || times > 100.0 || times != std::floor(times)) {
                 refuse(
@@ -324,7 +313,7 @@ class Expander {
         if (!intercept && ordered.empty()) {
             refuse("the random term has no effect: write (1 | group) for one of each group", effects.begin);
         }
-        for (const std::vector<std::string>& columns : groups_of(bar.parts[1])) {
+        for (const std::vector<std::string>& columns : groups_of(formula_, bar.parts[1])) {
             if (bar.operators.front() == '|') {
                 result_.random.push_back({columns, intercept, ordered, bar.begin});
                 continue;
@@ -333,121 +322,6 @@ class Expander {
             if (intercept) result_.random.push_back({columns, true, {}, bar.begin});
             for (const TermParts& term : ordered) result_.random.push_back({columns, false, {term}, bar.begin});
         }
-    }
-
-    /// g, g:h, or g/h, which is both.
-    std::vector<std::vector<std::string>> groups_of(const Expression& written) const {
-        const Expression& group = inner(written);
-        if (group.kind != Kind::product) return {group_columns(group)};
-        std::vector<std::vector<std::string>> result;
-        std::vector<std::string> columns;
-        for (std::size_t i = 0; i < group.parts.size(); ++i) {
-            if (i > 0 && group.operators[i - 1] != '/') {
-                refuse("groups are not multiplied: write (… | g) + (… | h) + (… | g:h)", group.places[i - 1]);
-            }
-            for (const std::string& column : group_columns(inner(group.parts[i]))) {
-                if (std::find(columns.begin(), columns.end(), column) != columns.end()) {
-                    refuse(fmt::format("column {} is twice in one group: leave it out once", shown(column)),
-                           group.parts[i].begin);
-                }
-                columns.push_back(column);
-            }
-            result.push_back(columns);
-        }
-        return result;
-    }
-
-    std::vector<std::string> group_columns(const Expression& group) const {
-        if (group.kind == Kind::interaction) {
-            std::vector<std::string> result;
-            for (const Expression& part : group.parts) {
-                for (std::string& column : group_columns(inner(part))) {
-                    if (std::find(result.begin(), result.end(), column) != result.end()) {
-                        refuse(fmt::format("column {} is twice in one group: leave it out once", shown(column)),
-                               part.begin);
-                    }
-                    result.push_back(std::move(column));
-                }
-            }
-            return result;
-        }
-        if (group.kind == Kind::column) return {group.text};
-        if (group.kind == Kind::call && (group.text == "factor" || group.text == "C")) {
-            return {factor_column(group)};
-        }
-        if (group.kind == Kind::bar) refuse("a random term has one |", group.places.front());
-        if (group.kind == Kind::sum) {
-            refuse("groups are not added: write (… | g) + (… | h), a random term for each",
-                   group.places[group.places.size() > 1 ? 1 : 0]);
-        }
-        refuse("behind | stands a column that groups, or g:h, or g/h", group.begin);
-    }
-
-    std::string factor_column(const Expression& call) const {
-        require_arguments(call, 1, 1);
-        const Expression& argument = inner(call.parts.front());
-        if (argument.kind != Kind::column) {
-            refuse(fmt::format("{}() takes a column, and no more: its levels are sorted, and a baseline is chosen by "
-                               "name",
-                               call.text),
-                   argument.begin);
-        }
-        return argument.text;
-    }
-
-    void require_arguments(const Expression& call, std::size_t least, std::size_t most) const {
-        if (call.parts.size() < least) refuse(fmt::format("{}() lacks an argument", call.text), call.begin);
-        if (call.parts.size() > most) {
-            refuse(fmt::format("{}() takes no argument more than {}", call.text, most), call.parts[most].begin);
-        }
-        for (std::size_t i = 0; i < least; ++i) {
-            if (call.parts[i].kind == Kind::argument) {
-                refuse(fmt::format("{}() has no argument called {}", call.text, shown(call.parts[i].text)),
-                       call.parts[i].begin);
-            }
-        }
-    }
-
-    /// Arithmetic, of columns and numbers.
-    void require_numbers(const Expression& expression) const {
-        switch (expression.kind) {
-            case Kind::number:
-            case Kind::column:
-                return;
-            case Kind::dot:
-                refuse(". stands for terms, and has no place in arithmetic", expression.begin);
-            case Kind::interaction:
-                refuse(": joins terms, and has no place in arithmetic", expression.places.front());
-            case Kind::bar:
-                refuse("| has no place in arithmetic", expression.places.front());
-            case Kind::argument:
-                refuse(fmt::format("arguments have no names here, such as {}", shown(expression.text)),
-                       expression.begin);
-            case Kind::call:
-                require_number_call(expression);
-                return;
-            default:
-                for (const Expression& part : expression.parts) require_numbers(part);
-        }
-    }
-
-    void require_number_call(const Expression& call) const {
-        if (call.text == "scale") {
-            scale_call(formula_, call);
-            require_numbers(call.parts.front());
-        } else if (call.text == "I" || is_number_function(call.text)) {
-            require_arguments(call, 1, 1);
-            require_numbers(call.parts.front());
-        } else if (call.text == "poly" || call.text == "factor" || call.text == "C" || call.text == "offset" ||
-                   call.text == "cbind") {
-            refuse(fmt::format("{}() has no place in arithmetic", call.text), call.begin);
-        } else {
-            refuse_function(call);
-        }
-    }
-
-    [[noreturn]] void refuse_function(const Expression& call) const {
-        refuse(fmt::format("there is no function {}: there are {}", shown(call.text), kKnownFunctions), call.begin);
     }
 
     std::size_t part_of(const Expression& expression) {
@@ -459,10 +333,10 @@ class Expander {
             if (roles_.is_factor(expression.text)) part.kind = TermPart::Kind::factor;
         } else if (expression.text == "factor" || expression.text == "C") {
             part.kind = TermPart::Kind::factor;
-            part.name = factor_column(expression);
+            part.name = factor_column(formula_, expression);
         } else if (expression.text == "poly") {
             const PolynomialCall call = polynomial_call(formula_, expression);
-            require_numbers(expression.parts.front());
+            require_numbers(formula_, expression.parts.front());
             part.kind = TermPart::Kind::polynomial;
             part.name = written(expression);
             part.expression = &expression;
@@ -473,7 +347,7 @@ class Expander {
         } else if (expression.text == "cbind") {
             refuse("cbind() is for the response alone", expression.begin);
         } else {
-            require_number_call(expression);
+            require_number_call(formula_, expression);
             part.name = written(expression);
         }
         return place_of(part);
@@ -536,202 +410,11 @@ class Expander {
     Expansion result_;
 };
 
-/// Adds what an expression does with columns.
-class Uses {
-  public:
-    void add_response(const Expression& response) { add_numbers(response, true, false); }
-
-    void add_terms(const Expression& expression) {
-        switch (expression.kind) {
-            case Kind::column:
-                use(expression.text, expression.begin).is_alone = true;
-                break;
-            case Kind::call:
-                add_call(expression);
-                break;
-            case Kind::bar:
-                add_terms(expression.parts[0]);
-                for (std::size_t i = 1; i < expression.parts.size(); ++i) add_group(expression.parts[i]);
-                break;
-            default:
-                for (const Expression& part : expression.parts) add_terms(part);
-        }
-    }
-
-    std::vector<ColumnUse> taken() { return std::move(uses_); }
-
-  private:
-    ColumnUse& use(const std::string& column, std::size_t place, bool is_predictor = true) {
-        const auto [known, is_new] = places_.try_emplace(column, uses_.size());
-        if (is_new) uses_.push_back({.name = column, .place = place});
-        ColumnUse& result = uses_[known->second];
-        result.is_predictor = result.is_predictor || is_predictor;
-        return result;
-    }
-
-    void add_call(const Expression& call) {
-        const bool groups = call.text == "factor" || call.text == "C";
-        if (call.text == "scale") {
-            add_numbers(call, false, true);
-            return;
-        }
-        for (const Expression& part : call.parts) {
-            if (groups) {
-                add_group(part, false);
-            } else if (part.kind != Kind::argument) {
-                add_numbers(part, call.text == "offset", true);
-            }
-        }
-    }
-
-    void add_group(const Expression& expression, bool is_held = true) {
-        if (expression.kind == Kind::column) {
-            ColumnUse& column = use(expression.text, expression.begin);
-            column.is_group = true;
-            column.is_held = column.is_held || is_held;
-        }
-        for (const Expression& part : expression.parts) add_group(part, is_held);
-    }
-
-    void add_numbers(const Expression& expression, bool is_held, bool is_predictor) {
-        if (expression.kind == Kind::column) {
-            ColumnUse& column = use(expression.text, expression.begin, is_predictor);
-            column.is_number = true;
-            column.is_held = column.is_held || is_held;
-        }
-        const bool is_scale = expression.kind == Kind::call && expression.text == "scale";
-        for (const Expression& part : expression.parts) {
-            if (part.kind != Kind::argument) add_numbers(part, is_held, is_predictor);
-            if (is_scale) return;  // what follows says how
-        }
-    }
-
-    std::vector<ColumnUse> uses_;
-    std::unordered_map<std::string, std::size_t> places_;
-};
-
-std::optional<bool> flag_of(const Expression& expression) {
-    if (expression.kind != Kind::column) return std::nullopt;
-    if (expression.text == "TRUE" || expression.text == "T" || expression.text == "True") return true;
-    if (expression.text == "FALSE" || expression.text == "F" || expression.text == "False") return false;
-    return std::nullopt;
-}
-
-void require_first(const FormulaSyntax& formula, const Expression& call) {
-    if (!call.parts.empty() && call.parts.front().kind != Kind::argument) return;
-    throw FormulaError(fmt::format("{}() lacks what it is of, its first argument", call.text), formula.text,
-                       call.begin);
-}
-
-bool flag_argument(const FormulaSyntax& formula, const Expression& argument) {
-    const Expression& value = argument.kind == Kind::argument ? argument.parts.front() : argument;
-    const std::optional<bool> flag = flag_of(value);
-    if (flag) return *flag;
-    throw FormulaError("this must be TRUE or FALSE", formula.text, value.begin);
-}
-
-void write_operator(char sign, std::string& text) {
-    if (sign == 'B') {
-        text += "||";
-    } else {
-        text += sign;
-    }
-}
-
-void write(const Expression& expression, std::string& text) {
-    switch (expression.kind) {
-        case Kind::number:
-            text += fmt::format("{}", expression.number);
-            return;
-        case Kind::column:
-            text += formula_name(expression.text);
-            return;
-        case Kind::dot:
-            text += '.';
-            return;
-        case Kind::argument:
-            text += expression.text + "=";
-            break;
-        case Kind::call:
-            text += expression.text + "(";
-            break;
-        case Kind::parentheses:
-            text += '(';
-            break;
-        default:
-            break;
-    }
-    const bool is_list = expression.kind == Kind::call;
-    for (std::size_t i = 0; i < expression.parts.size(); ++i) {
-        if (is_list && i > 0) text += ',';
-        if (expression.kind == Kind::sum) {
-            if (i > 0 || expression.operators[0] == '-') write_operator(expression.operators[i], text);
-        } else if (expression.kind == Kind::sign) {
-            write_operator(expression.operators[0], text);
-        } else if (i > 0 && !is_list && i <= expression.operators.size()) {
-            write_operator(expression.operators[i - 1], text);
-        }
-        write(expression.parts[i], text);
-    }
-    if (is_list || expression.kind == Kind::parentheses) text += ')';
-}
-
 }  // namespace
-
-std::string written(const Expression& expression) {
-    std::string text;
-    write(expression, text);
-    return text;
-}
 
 std::string RandomPart::name() const {
     std::string result;
     for (const std::string& column : columns) result += (result.empty() ? "" : ":") + column;
-    return result;
-}
-
-bool is_number_function(const std::string& name) {
-    return std::find(kNumberFunctions.begin(), kNumberFunctions.end(), name) != kNumberFunctions.end();
-}
-
-PolynomialCall polynomial_call(const FormulaSyntax& formula, const Expression& call) {
-    require_first(formula, call);
-    PolynomialCall result;
-    for (std::size_t i = 1; i < call.parts.size(); ++i) {
-        const Expression& argument = call.parts[i];
-        const bool is_named = argument.kind == Kind::argument;
-        const Expression& value = is_named ? argument.parts.front() : argument;
-        if (is_named && argument.text == "raw") {
-            result.raw = flag_argument(formula, argument);
-        } else if (is_named ? argument.text == "degree" : i == 1) {
-            const double degree = value.number;
-            if (value.kind != Kind::number || degree < 1.0 || degree > kHighestDegree || degree != std::floor(degree)) {
-                throw FormulaError(fmt::format("the degree of poly() is a whole number from 1 to {}", kHighestDegree),
-                                   formula.text, value.begin);
-            }
-            result.degree = static_cast<int>(degree);
-        } else {
-            throw FormulaError("poly() takes what it is of, a degree, and raw = TRUE", formula.text, argument.begin);
-        }
-    }
-    return result;
-}
-
-ScaleCall scale_call(const FormulaSyntax& formula, const Expression& call) {
-    require_first(formula, call);
-    ScaleCall result;
-    for (std::size_t i = 1; i < call.parts.size(); ++i) {
-        const Expression& argument = call.parts[i];
-        const bool is_named = argument.kind == Kind::argument;
-        if (is_named ? argument.text == "center" : i == 1) {
-            result.centres = flag_argument(formula, argument);
-        } else if (is_named ? argument.text == "scale" : i == 2) {
-            result.scales = flag_argument(formula, argument);
-        } else {
-            throw FormulaError("scale() takes what it is of, and center and scale, which are TRUE or FALSE",
-                               formula.text, argument.begin);
-        }
-    }
     return result;
 }
 
@@ -741,50 +424,10 @@ bool has_dot(const Expression& expression) {
 }
 
 std::vector<const Expression*> response_parts(const FormulaSyntax& formula) {
-    const Expression& response = inner(formula.response);
+    const Expression& response = unwrapped(formula.response);
     if (response.kind != Kind::call || response.text != "cbind") return {&response};
     std::vector<const Expression*> result;
-    for (const Expression& part : response.parts) result.push_back(&inner(part));
-    return result;
-}
-
-std::vector<ColumnUse> column_uses(const FormulaSyntax& formula) {
-    Uses uses;
-    uses.add_response(formula.response);
-    uses.add_terms(formula.right);
-    return uses.taken();
-}
-
-std::vector<std::string> needed_columns(const FormulaSyntax& formula, const Expansion& expansion, bool with_response) {
-    std::vector<std::string> result;
-    std::unordered_set<std::string> known;
-    const auto need = [&](const std::string& column) {
-        if (known.insert(column).second) result.push_back(column);
-    };
-    const auto need_numbers = [&](const Expression& expression) {
-        Uses uses;
-        uses.add_response(expression);
-        for (const ColumnUse& use : uses.taken()) need(use.name);
-    };
-    const auto need_terms = [&](const std::vector<TermParts>& terms) {
-        for (const TermParts& term : terms) {
-            for (const std::size_t place : term) {
-                const TermPart& part = expansion.parts[place];
-                if (part.kind == TermPart::Kind::factor || part.is_column) {
-                    need(part.name);
-                } else {
-                    need_numbers(*part.expression);
-                }
-            }
-        }
-    };
-    if (with_response) need_numbers(formula.response);
-    need_terms(expansion.terms);
-    for (const Expression* offset : expansion.offsets) need_numbers(*offset);
-    for (const RandomPart& random : expansion.random) {
-        need_terms(random.terms);
-        for (const std::string& column : random.columns) need(column);
-    }
+    for (const Expression& part : response.parts) result.push_back(&unwrapped(part));
     return result;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "formula/column_uses.hpp"
 #include "formula/numbers.hpp"
 
 #include <lrvb/formula/design.hpp>

@@ -1,6 +1,6 @@
 #include "base/messages.hpp"
+#include "formula/column_uses.hpp"
 #include "formula/dot.hpp"
-#include "formula/expansion.hpp"
 
 #include <lrvb/formula/formula.hpp>
 
@@ -86,6 +86,12 @@ bool Formula::has_random_terms() const {
     detail::ColumnRoles roles;
     roles.is_factor = [](const std::string&) { return false; };
     return !detail::expanded(*syntax_, roles).random.empty();
+}
+
+std::optional<std::string> Formula::response_column() const {
+    const std::vector<const detail::Expression*> parts = detail::response_parts(*syntax_);
+    if (parts.size() != 1 || parts.front()->kind != detail::Expression::Kind::column) return std::nullopt;
+    return parts.front()->text;
 }
 
 std::vector<std::string> Formula::columns() const {

@@ -11,7 +11,7 @@
 #include <tao/pegtl/contrib/parse_tree.hpp>
 #include <utility>
 
-// The one unit that knows PEGTL.
+// The one unit of this box that knows PEGTL.
 namespace lrvb::detail {
 
 namespace {

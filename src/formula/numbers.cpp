@@ -2,6 +2,7 @@
 
 #include "base/messages.hpp"
 #include "data/csv_record.hpp"
+#include "formula/calls.hpp"
 #include "formula/dot.hpp"
 #include "formula/levels.hpp"
 
@@ -112,7 +113,7 @@ FrameNumbers::FrameNumbers(const DataFrame& frame, const FormulaSyntax& formula,
 }
 
 void FrameNumbers::refuse(const std::string& sentence, std::size_t place) const {
-    throw FormulaError(fmt::format("{}: {}", frame_.name, sentence), formula_.text, place);
+    throw FormulaDataError(fmt::format("{}: {}", frame_.name, sentence), formula_.text, place);
 }
 
 const FrameColumn& FrameNumbers::column(const std::string& name, std::size_t place) const {

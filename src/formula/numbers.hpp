@@ -29,7 +29,7 @@ class FrameNumbers {
     /// all of it is known.
     FrameNumbers(const DataFrame& frame, const FormulaSyntax& formula, std::vector<Learnt>& learnt, bool is_fit);
 
-    /// Throws FormulaError for what is no finite number, with the row.
+    /// Throws FormulaDataError for what is no finite number, with the row.
     Vector of(const Expression& expression);
     Vector of_column(const std::string& name, std::size_t place);
     /// A column each power; `call` is that of poly().

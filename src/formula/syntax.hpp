@@ -67,4 +67,7 @@ bool is_plain_name(std::string_view name);
 /// In the one form that all ways of writing it share, without spaces: "log(x+1)", "poly(x,2)".
 std::string written(const Expression& expression);
 
+/// Without the parentheses around it.
+const Expression& unwrapped(const Expression& expression);
+
 }  // namespace lrvb::detail

@@ -325,9 +325,9 @@ std::vector<ParameterRecord> record_parameters(const Layout& layout, const State
         record.clamped = state.clamped[static_cast<std::size_t>(j)];
         record.natural = layout.segment(state.natural, j);
         record.mean = layout.segment(state.mean, j);
+        record.family = detail::family_text(info.family);
         std::visit(
             [&](const auto& family) {
-                record.family = std::string(family.name);
                 if (!record.clamped) record.standard = family.standard(record.natural);
             },
             info.family);
@@ -344,7 +344,7 @@ OutcomeRecord record_outcome(const Optimum& optimum, Index passes) {
 Layout FitFile::parameter_layout() const {
     Layout layout;
     for (const ParameterRecord& parameter : parameters) {
-        const std::optional<AnyFamily> family = detail::family_of(parameter.family, parameter.natural.size());
+        const std::optional<AnyFamily> family = detail::family_of(parameter);
         if (!family) {
             throw std::runtime_error(
                 fmt::format("the parameters of the fit file are not those of its model: {} is of "
@@ -358,34 +358,25 @@ Layout FitFile::parameter_layout() const {
 
 namespace detail {
 
-std::optional<AnyFamily> family_of(const std::string& name, Index size) {
-    std::optional<AnyFamily> found;
-    const auto try_family = [&](const AnyFamily& family) {
-        std::visit(
-            [&](const auto& own) {
-                if (own.name == name && own.size() == size) found = family;
-            },
-            family);
-    };
-    for (const AnyFamily& family : std::initializer_list<AnyFamily>{family::Normal{}, family::Gamma{}, family::Beta{},
-                                                                    family::Bernoulli{}, family::Point{}}) {
-        try_family(family);
+std::optional<AnyFamily> family_of(const ParameterRecord& record) {
+    std::optional<AnyFamily> family = family_of(record.family, record.natural.size());
+    // The unit of a Point is behind its value.
+    if (family && std::holds_alternative<family::Point>(*family) && record.standard.size() == 2) {
+        const double unit = record.standard[1];
+        if (!(std::isfinite(unit) && unit > 0.0)) return std::nullopt;
+        return family::Point(unit);
     }
-    if (size >= 2) {
-        try_family(family::Dirichlet(size));
-        try_family(family::Categorical(size));
-    }
-    for (Index dimension = 1; !found && dimension + dimension * (dimension + 1) / 2 <= size + dimension; ++dimension) {
-        try_family(family::MvNormal(dimension));
-        try_family(family::Wishart(dimension));
-    }
-    return found;
+    return family;
 }
 
 }  // namespace detail
 
 void write_fit(const std::string& path, const FitFile& fit) {
     detail::write_text(path, to_text(fit));
+}
+
+std::string fit_text(const FitFile& fit) {
+    return to_text(fit);
 }
 
 FitFile parse_fit(const std::string& text, const std::string& name) {

@@ -146,6 +146,11 @@ IntegratedPosterior FittedModel::integrate(const IntegrationOptions&) const {
     throw std::logic_error(fmt::format("the posterior of the kind '{}' is not integrated", file_.model->kind()));
 }
 
+std::string FittedModel::row_label(Index row) const {
+    std::string name = row_name(row);
+    return name.empty() ? fmt::format("{}", file_row(row)) : name;
+}
+
 bool FittedModel::has_rows() const {
     return dynamic_cast<const RowModel*>(&model()) != nullptr;
 }

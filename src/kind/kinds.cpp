@@ -2,6 +2,7 @@
 
 #include "kind/declared/kind.hpp"
 #include "kind/mixture/kind.hpp"
+#include "kind/model/kind.hpp"
 #include "kind/regression/kind.hpp"
 
 #include <lrvb/kind/kind.hpp>
@@ -17,6 +18,7 @@ std::vector<std::unique_ptr<const Kind>>& all() {
         std::vector<std::unique_ptr<const Kind>> own;
         own.push_back(std::make_unique<detail::MixtureKind>());
         own.push_back(std::make_unique<detail::RegressionKind>());
+        own.push_back(std::make_unique<detail::TextModelKind>());
         own.push_back(std::make_unique<detail::DeclaredKind>());
         return own;
     }();

@@ -56,6 +56,7 @@ Gradient gradient_record(const Fields& fields, Index statistics) {
 Document to_document(const DataRecord& record) {
     Document json;
     json["name"] = record.name;
+    if (!record.files.empty()) json["files"] = record.files;
     json["columns"] = record.columns;
     json["weights"] = record.weights;
     json["rows"] = record.rows;
@@ -69,6 +70,7 @@ Document to_document(const DataRecord& record) {
 DataRecord data_record(const Fields& fields) {
     DataRecord record;
     record.name = fields.text("name");
+    if (fields.has("files")) record.files = fields.texts("files");  // since 1.7
     record.columns = fields.texts("columns");
     if (fields.has("weights")) record.weights = fields.text("weights");
     record.rows = fields.count("rows");

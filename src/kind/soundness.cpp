@@ -243,7 +243,7 @@ void require_sound_parameters(const std::vector<ParameterRecord>& parameters, co
         };
         if (record.name.empty()) fields.refuse(what + ".name", "is empty");
         if (!names.insert(record.name).second) refuse(".name", "stands there twice");
-        const std::optional<AnyFamily> family = family_of(record.family, record.natural.size());
+        const std::optional<AnyFamily> family = family_of(record);
         if (!family) {
             refuse(".family", fmt::format("is no family that is known with {} statistics", record.natural.size()));
         }

@@ -18,6 +18,10 @@ void require_sound_columns(const DataRecord& data, const Fields& fields);
 
 /// The family of that name that has so many statistics; nothing where there is none.
 std::optional<AnyFamily> family_of(const std::string& name, Index size);
+/// What a file calls a family: its name, and the numbers that it holds, if any: "Scale half_t 1 5 sd".
+std::string family_text(const AnyFamily& family);
+/// The same of a record, with what its family is besides.
+std::optional<AnyFamily> family_of(const ParameterRecord& record);
 
 /// The families that the parameters say they are of, and numbers that are theirs: before anything is computed of them.
 void require_sound_parameters(const std::vector<ParameterRecord>& parameters, const Fields& fields);

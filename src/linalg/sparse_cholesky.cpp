@@ -1,5 +1,7 @@
 #include "linalg/sparse_cholesky.hpp"
 
+#include "linalg/lapack.hpp"
+
 #include <Eigen/OrderingMethods>
 #include <fmt/format.h>
 
@@ -32,13 +34,24 @@ class SparseSelectedInverse : public SelectedInverse {
         const std::vector<int>& rows = factor.rows();
         const std::vector<double>& values = factor.values();
         const std::size_t n = diagonal_.size();
+        const std::size_t tail = full_tail(starts, n);
+        const Matrix full = invert_tail(tail);
         std::vector<std::int64_t> place(n, -1);  // of row i in the column at hand, or −1
-        for (std::size_t j = n; j-- > 0;) {
+        for (std::size_t j = tail; j-- > 0;) {
             for (std::int64_t p = starts[j]; p < starts[j + 1]; ++p) place[at(rows[at(p)])] = p;
             // Z_ij = −Σ_k Z_ik L_kj over the pattern of column j; Z_ik is on the pattern of column min(i, k).
             for (std::size_t p = at(starts[j]); p < at(starts[j + 1]); ++p) {
                 const std::size_t k = at(rows[p]);
                 below_[p] -= diagonal_[k] * values[p];
+                if (k >= tail) {
+                    const double* column = full.data() + static_cast<Index>(k - tail) * full.rows();
+                    for (std::size_t q = p + 1; q < at(starts[j + 1]); ++q) {
+                        const double entry = column[at(rows[q]) - tail];
+                        below_[q] -= entry * values[p];
+                        below_[p] -= entry * values[q];
+                    }
+                    continue;
+                }
                 for (std::size_t q = at(starts[k]); q < at(starts[k + 1]); ++q) {
                     const std::int64_t found = place[at(rows[q])];
                     if (found < 0) continue;
@@ -69,6 +82,37 @@ class SparseSelectedInverse : public SelectedInverse {
     }
 
   private:
+    // Where the last columns begin that have all rows below them, which is where crossed factors fill in; n where they
+    // are too few to be worth it.
+    static std::size_t full_tail(const std::vector<std::int64_t>& starts, std::size_t n) {
+        constexpr std::size_t kWorthIt = 48;
+        std::size_t first = n;
+        while (first > 0 && at(starts[first] - starts[first - 1]) == n - first) --first;
+        return n - first >= kWorthIt ? first : n;
+    }
+
+    // Z of these columns, densely: LAPACK's inverse from L√D.
+    Matrix invert_tail(std::size_t first) {
+        const std::vector<std::int64_t>& starts = factor_.plan().column_starts();
+        const auto size = static_cast<Index>(diagonal_.size() - first);
+        Matrix inverse = Matrix::Zero(size, size);
+        for (Index j = 0; j < size; ++j) {
+            const std::size_t own = first + at(j);
+            const double root = std::sqrt(factor_.pivots()[own]);
+            inverse(j, j) = root;
+            for (Index i = j + 1; i < size; ++i) {
+                inverse(i, j) = factor_.values()[at(starts[own] + i - j - 1)] * root;
+            }
+        }
+        invert_from_cholesky_in_place(inverse);
+        for (Index j = 0; j < size; ++j) {
+            const std::size_t own = first + at(j);
+            diagonal_[own] = inverse(j, j);
+            for (Index i = j + 1; i < size; ++i) below_[at(starts[own] + i - j - 1)] = inverse(i, j);
+        }
+        return inverse;
+    }
+
     const SparseCholesky& factor_;
     std::vector<double> diagonal_;
     std::vector<double> below_;  // on the pattern of L

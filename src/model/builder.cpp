@@ -31,7 +31,11 @@ double evaluate(const Expression& expression, const Layout& layout, const std::v
     return sum;
 }
 
-void require_finite(const Expression& lowered, const detail::Lowering& context) {
+}  // namespace
+
+ModelBuilder::Implementation::Implementation() : tag(next_tag()), layout(tag) {}
+
+void ModelBuilder::Implementation::require_finite(const Expression& lowered, const detail::Lowering& context) {
     for (const Expression::Term& term : lowered.terms()) {
         const auto& derivatives = term.coefficient.derivatives();
         const bool finite = std::all_of(derivatives.begin(), derivatives.end(),
@@ -43,10 +47,6 @@ void require_finite(const Expression& lowered, const detail::Lowering& context) 
                         term.coefficient.value()));
     }
 }
-
-}  // namespace
-
-ModelBuilder::Implementation::Implementation() : tag(next_tag()), layout(tag) {}
 
 detail::Lowering ModelBuilder::Implementation::lowering(std::string subject) const {
     return {layout, tag, std::move(subject)};
@@ -108,10 +108,10 @@ Index ModelBuilder::add_variable(const std::string& name, const AnyFamily& famil
     const detail::Lowering lowering = self.lowering(fmt::format("variable '{}' ~ {}", name, family_name));
     const detail::ConditionalForm form = node.lower(lowering);
     for (const Expression& natural : form.natural) {
-        require_finite(natural, lowering);
+        Implementation::require_finite(natural, lowering);
         self.require_own_row(natural, lowering, row);
     }
-    require_finite(form.log_normaliser, lowering);
+    Implementation::require_finite(form.log_normaliser, lowering);
     self.require_own_row(form.log_normaliser, lowering, row);
 
     // The start of the fit: the prior at the starting means of its parents, or the family's reference where it is flat.
@@ -129,6 +129,12 @@ Index ModelBuilder::add_variable(const std::string& name, const AnyFamily& famil
     const Index index = self.layout.add(name, family);
     self.start_natural.insert(self.start_natural.end(), natural.begin(), natural.end());
     self.start_mean.insert(self.start_mean.end(), mean.begin(), mean.end());
+    for (std::size_t n = 0; n < form.numbers.size(); ++n) {
+        for (const auto& [hyperparameter, derivative] : form.numbers[n].derivatives()) {
+            self.base_derivatives.push_back(
+                {static_cast<Index>(hyperparameter), index, static_cast<Index>(n), derivative});
+        }
+    }
 
     Expression log_density = form.log_normaliser;
     for (std::size_t s = 0; s < form.natural.size(); ++s) {
@@ -146,9 +152,13 @@ Index ModelBuilder::add_variable(const std::string& name, const AnyFamily& famil
     return index;
 }
 
-void ModelBuilder::add_term(const Expression& log_density) {
-    const detail::Lowering lowering = implementation().lowering("a raw term");
-    implementation().accumulate(lowering.lower(log_density), lowering);
+void ModelBuilder::add_term(const Expression& log_density, const Row& row) {
+    Implementation& self = implementation();
+    if (row.is_named()) self.require_rows("add_term", row, 1);
+    const detail::Lowering lowering = self.lowering("a raw term");
+    const Expression lowered = lowering.lower(log_density);
+    self.accumulate(lowered, lowering, row);
+    if (row.is_named()) self.record({}, Matrix(), {{}, lowered}, {}, row);
 }
 
 MultilinearModel ModelBuilder::build() const {
@@ -160,7 +170,14 @@ MultilinearModel ModelBuilder::build() const {
     auto form = std::make_shared<const detail::MultilinearForm>(self.log_joint, size);
 
     const Vector start_mean = Eigen::Map<const Vector>(self.start_mean.data(), size);
-    const Vector conditional = form->gradient(start_mean);
+    const std::shared_ptr<const detail::LabelledTerms> labelled = self.labelled_terms();
+    Vector conditional = form->gradient(start_mean);
+    if (labelled) {
+        Vector point = labelled->extended(start_mean);
+        Expansion unused;
+        labelled->fill_counts(point, Vector(), 1, unused);
+        labelled->add_block_gradient(point, 0, conditional);
+    }
     for (const VariableInfo& variable : self.layout) {
         const Vector natural = conditional.segment(variable.offset, variable.size);
         const std::string error =
@@ -177,7 +194,9 @@ MultilinearModel ModelBuilder::build() const {
             Eigen::Map<const Vector>(self.hyperparameter_values.data(),
                                      static_cast<Index>(self.hyperparameter_values.size())),
             std::move(derivatives),
-            self.row_terms()};
+            self.row_terms(),
+            labelled,
+            self.base_derivatives};
 }
 
 }  // namespace lrvb

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "model/labelled/terms.hpp"
 #include "model/lowering.hpp"
 #include "model/monomial_sum.hpp"
 #include "model/row_terms.hpp"
@@ -13,6 +14,8 @@ class ModelBuilder::Implementation {
     Implementation();
 
     detail::Lowering lowering(std::string subject) const;
+    /// That data and constants made numbers of all coefficients.
+    static void require_finite(const Expression& lowered, const detail::Lowering& context);
     /// Adds a lowered expression to the log joint and its derivatives to those of the hyperparameters; all or nothing.
     /// The rows are those that it speaks of.
     void accumulate(const Expression& lowered, const detail::Lowering& context, const RowRange& speaks_of = {});
@@ -33,6 +36,10 @@ class ModelBuilder::Implementation {
     /// The rows as a built model has them; none where none were declared.
     std::shared_ptr<const detail::RowTerms> row_terms() const;
 
+    void keep_labelled(std::shared_ptr<const detail::LabelledRows> part, bool is_named);
+    /// The labelled rows as a built model has them; none where none were observed.
+    std::shared_ptr<const detail::LabelledTerms> labelled_terms() const;
+
     std::uint32_t tag;
     Layout layout;
     detail::MonomialSum log_joint;
@@ -41,6 +48,10 @@ class ModelBuilder::Implementation {
     std::vector<detail::MonomialSum> hyperparameter_derivatives;
     std::vector<double> start_natural;
     std::vector<double> start_mean;
+    std::vector<BaseDerivative> base_derivatives;
+
+    detail::LabelledTerms::Parts labelled;
+    std::vector<Index> labelled_calls;  // how many parts each made
 
     detail::RowTerms rows;
     std::vector<detail::ObservedRows> single_rows;  // by kind and inputs

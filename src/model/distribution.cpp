@@ -1,6 +1,6 @@
 #include "base/validate.hpp"
 #include "family/special.hpp"
-#include "model/distribution_node.hpp"
+#include "model/function_node.hpp"
 
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/model/distribution.hpp>
@@ -15,27 +15,12 @@ namespace {
 using detail::ConditionalForm;
 using detail::DistributionNode;
 using detail::Lowering;
+using detail::make_node;
 
 const double kLogTwoPi = std::log(2.0 * std::numbers::pi);
 
 Constant log_gamma(const Constant& x) {
     return x.mapped(detail::log_gamma(x.value()), detail::digamma(x.value()));
-}
-
-// A node is a function from the lowering to the conditional form; the parameters are what it captured.
-template <class Function>
-class FunctionNode final : public DistributionNode {
-  public:
-    explicit FunctionNode(Function function) : function_(std::move(function)) {}
-    ConditionalForm lower(const Lowering& lowering) const override { return function_(lowering); }
-
-  private:
-    Function function_;
-};
-
-template <class Function>
-std::shared_ptr<const DistributionNode> make_node(Function function) {
-    return std::make_shared<FunctionNode<Function>>(std::move(function));
 }
 
 // Σ_{i≤j} c_ij S_ij = −½ tr(M S) for a half-vector of expressions M.
@@ -62,6 +47,37 @@ ConditionalForm dirichlet_form(const Lowering& lowering, const std::vector<Expre
     }
     form.log_normaliser += log_gamma(total);
     return form;
+}
+
+// The number that an expression without variables is, before there is a model that could say whose it is.
+double number_of(std::string_view who, std::string_view argument, const Expression& expression) {
+    double sum = 0.0;
+    for (const Expression::Term& term : expression.terms()) {
+        if (!term.atoms.empty()) {
+            throw std::invalid_argument(
+                fmt::format("{}: the {} depends on a variable, but must be a constant", who, argument));
+        }
+        sum += term.coefficient.value();
+    }
+    return sum;
+}
+
+// A bound that may be infinite.
+Constant bound_of(const Lowering& lowering, const Expression& bound, const std::string& role) {
+    const double number = number_of("bounds", role, bound);
+    return std::isfinite(number) ? lowering.constant(bound, role) : Constant(number);
+}
+
+// The density of the prior is the family's base measure: nothing is left for the log joint.
+Distribution<family::Scale> scale_distribution(const PositivePrior& prior, family::Scale::Of of) {
+    const ScalePrior numbers{prior.kind, number_of("a prior of a scale", "first number", prior.first),
+                             number_of("a prior of a scale", "second number", prior.second)};
+    return {family::Scale(numbers, of), make_node([prior](const Lowering& lowering) {
+                return ConditionalForm{{0.0, 0.0},
+                                       {},
+                                       {lowering.constant(prior.first, "first number of the prior"),
+                                        lowering.constant(prior.second, "second number of the prior")}};
+            })};
 }
 
 }  // namespace
@@ -112,6 +128,72 @@ Distribution<family::Gamma> gamma(const Expression& shape, const Expression& rat
 
 Distribution<family::Gamma> exponential(const Expression& rate) {
     return gamma(1.0, rate);
+}
+
+Distribution<family::TruncatedNormal> truncated_normal(const Expression& mean, const Expression& precision,
+                                                       const Expression& lower, const Expression& upper) {
+    const family::TruncatedNormal family(number_of("truncated_normal", "lower bound", lower),
+                                         number_of("truncated_normal", "upper bound", upper));
+    return {family, make_node([=](const Lowering& lowering) {
+                const Constant location = lowering.constant(mean, "mean");
+                const Constant strength = lowering.positive_constant(precision, "precision");
+                const Constant linear = strength * location;
+                const Constant quadratic = Constant(-0.5) * strength;
+                const Vector natural{{linear.value(), quadratic.value()}};
+                // −A(η), whose derivatives are −m.
+                const Vector moments = family.mean(natural);
+                Constant normaliser = linear.mapped(-family.log_partition(natural), -moments[0]);
+                normaliser += quadratic.mapped(0.0, -moments[1]);
+                return ConditionalForm{
+                    {linear, quadratic},
+                    normaliser,
+                    {bound_of(lowering, lower, "lower bound"), bound_of(lowering, upper, "upper bound")}};
+            })};
+}
+
+Distribution<family::TruncatedNormal> uniform(const Expression& lower, const Expression& upper) {
+    const double first = number_of("uniform", "lower bound", lower);
+    const double second = number_of("uniform", "upper bound", upper);
+    detail::require_finite("uniform", "lower bound", first);
+    detail::require_finite("uniform", "upper bound", second);
+    return {family::TruncatedNormal(first, second), make_node([=](const Lowering& lowering) {
+                return ConditionalForm{
+                    {0.0, 0.0},
+                    -std::log(second - first),
+                    {bound_of(lowering, lower, "lower bound"), bound_of(lowering, upper, "upper bound")}};
+            })};
+}
+
+PositivePrior half_cauchy(const Expression& scale) {
+    return half_t(1.0, scale);
+}
+
+PositivePrior half_t(const Expression& degrees_of_freedom, const Expression& scale) {
+    return {ScalePrior::Kind::half_t, degrees_of_freedom, scale};
+}
+
+PositivePrior half_normal(const Expression& scale) {
+    return {ScalePrior::Kind::half_normal, scale, 0.0};
+}
+
+PositivePrior exponential_sd(const Expression& rate) {
+    return {ScalePrior::Kind::exponential, rate, 0.0};
+}
+
+PositivePrior uniform_sd(const Expression& lower, const Expression& upper) {
+    return {ScalePrior::Kind::uniform, lower, upper};
+}
+
+Distribution<family::Scale> precision(const PositivePrior& of_the_sd) {
+    return scale_distribution(of_the_sd, family::Scale::Of::sd);
+}
+
+Distribution<family::Scale> precision_of_variance(const PositivePrior& of_the_variance) {
+    return scale_distribution(of_the_variance, family::Scale::Of::variance);
+}
+
+Distribution<family::Scale> positive(const PositivePrior& of_the_value) {
+    return scale_distribution(of_the_value, family::Scale::Of::value);
 }
 
 Distribution<family::Wishart> wishart(const Expression& degrees_of_freedom, const MatrixParameter& inverse_scale) {
@@ -191,31 +273,55 @@ std::shared_ptr<const DistributionNode> flat_node(Index size) {
     });
 }
 
-std::shared_ptr<const DistributionNode> mixture_node(const Variable<family::Categorical>& choice,
-                                                     std::vector<std::shared_ptr<const DistributionNode>> components) {
-    const Index labels = choice.family().size();
-    if (static_cast<Index>(components.size()) != labels) {
+namespace {
+
+std::shared_ptr<const DistributionNode> node_of_indicators(
+    std::vector<Expression> indicators, std::vector<std::shared_ptr<const DistributionNode>> components) {
+    if (components.size() != indicators.size()) {
         throw std::invalid_argument(fmt::format(
             "mixture: {} components are given, but the variable that chooses has {} labels; give one for each",
-            components.size(), labels));
+            components.size(), indicators.size()));
     }
-    return make_node([choice, components = std::move(components)](const Lowering& lowering) {
+    return make_node([indicators = std::move(indicators),
+                      components = std::move(components)](const Lowering& lowering) {
         ConditionalForm form;
         for (std::size_t k = 0; k < components.size(); ++k) {
-            const Expression indicator = choice[static_cast<Index>(k)];
             const ConditionalForm component = components[k]->lower(lowering);
+            if (!component.numbers.empty()) {
+                lowering.refuse(
+                    "the components of a mixture have priors on an sd, or bounds, which cannot be chosen from; choose "
+                    "between distributions of what depends on such variables");
+            }
             form.natural.resize(component.natural.size());
             for (std::size_t s = 0; s < component.natural.size(); ++s) {
-                form.natural[s] += lowering.lower(indicator * component.natural[s]);
+                form.natural[s] += lowering.lower(indicators[k] * component.natural[s]);
             }
-            form.log_normaliser += lowering.lower(indicator * component.log_normaliser);
+            form.log_normaliser += lowering.lower(indicators[k] * component.log_normaliser);
         }
         return form;
     });
 }
 
+}  // namespace
+
+std::shared_ptr<const DistributionNode> mixture_node(const Variable<family::Categorical>& choice,
+                                                     std::vector<std::shared_ptr<const DistributionNode>> components) {
+    std::vector<Expression> indicators;
+    for (Index k = 0; k < choice.family().size(); ++k) indicators.push_back(choice[k]);
+    return node_of_indicators(std::move(indicators), std::move(components));
+}
+
+std::shared_ptr<const DistributionNode> mixture_node(const Variable<family::Bernoulli>& choice,
+                                                     std::vector<std::shared_ptr<const DistributionNode>> components) {
+    return node_of_indicators({1.0 - Expression(choice), Expression(choice)}, std::move(components));
+}
+
 void refuse_unlike_components() {
     throw std::invalid_argument("mixture: the components differ in dimension; they must be distributions of one kind");
+}
+
+void refuse_no_components() {
+    throw std::invalid_argument("a column has no distributions; give one for each label");
 }
 
 }  // namespace detail

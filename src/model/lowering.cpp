@@ -18,8 +18,11 @@ std::string_view family_name(const VariableInfo& variable) {
     return std::visit([](const auto& family) { return std::remove_cvref_t<decltype(family)>::name; }, variable.family);
 }
 
+// Of a family with x and log x for statistics.
 bool is_value_of_gamma(const Layout& layout, const Atom& atom) {
-    return atom.statistic == 0 && std::holds_alternative<family::Gamma>(layout[atom.variable].family);
+    const AnyFamily& family = layout[atom.variable].family;
+    return atom.statistic == 0 &&
+           (std::holds_alternative<family::Gamma>(family) || std::holds_alternative<family::Scale>(family));
 }
 
 bool is_value_of_beta(const Layout& layout, const Atom& atom) {

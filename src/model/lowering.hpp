@@ -18,6 +18,8 @@ namespace lrvb::detail {
 struct ConditionalForm {
     std::vector<Expression> natural;
     Expression log_normaliser;
+    /// How the numbers that the family itself holds (those of a prior, bounds) depend on hyperparameters.
+    std::vector<Constant> numbers = {};
 };
 
 class Lowering {

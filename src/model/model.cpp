@@ -11,6 +11,9 @@ namespace lrvb {
 
 namespace {
 
+// Numbers that are looked at in the time that it takes to wake a thread.
+constexpr double kWorkOfAThread = 20000.0;
+
 std::string fractional_weight_words(Index number, double weight) {
     return fmt::format("row {} has the weight {}, and only rows of whole weights can be drawn again", number, weight);
 }
@@ -40,7 +43,9 @@ Vector Model::log_joint(const Matrix& statistics, int threads) const {
 JointGradients Model::log_joint_gradients(const Matrix& statistics, int threads) const {
     detail::require_size("log_joint_gradients", "a column of statistics", statistics.rows(), layout().size());
     JointGradients result{Vector(statistics.cols()), Matrix(statistics.rows(), statistics.cols())};
-    detail::in_parallel(threads, statistics.cols(), [&](Index i) {
+    const std::optional<double> work = gibbs_work();
+    const bool is_small = work && *work * static_cast<double>(statistics.cols()) < kWorkOfAThread;
+    detail::in_parallel(is_small ? 1 : threads, statistics.cols(), [&](Index i) {
         const Expansion expansion = expand(statistics.col(i), Order::gradient);
         result.values[i] = expansion.value;
         result.gradients.col(i) = expansion.gradient;

@@ -80,6 +80,27 @@ std::size_t MultilinearForm::find(std::span<const std::uint32_t> statistics) con
     return term_count();
 }
 
+bool MultilinearForm::is_invariant(const std::vector<std::uint32_t>& moved) const {
+    const auto same = [](double a, double b) { return std::abs(a - b) <= 1e-12 * std::max(std::abs(a), std::abs(b)); };
+    for (std::size_t s = 0; s < moved.size(); ++s) {
+        if (!same(linear_[static_cast<Index>(s)], linear_[static_cast<Index>(moved[s])])) return false;
+    }
+    std::vector<std::uint32_t> factors;
+    for (std::size_t term = 0; term < term_count(); ++term) {
+        factors.assign(pool_.begin() + starts_[term], pool_.begin() + starts_[term + 1]);
+        bool moves = false;
+        for (std::uint32_t& factor : factors) {
+            moves = moves || moved[factor] != factor;
+            factor = moved[factor];
+        }
+        if (!moves) continue;
+        std::ranges::sort(factors);
+        const std::size_t image = find(factors);
+        if (image == term_count() || !same(coefficients_[term], coefficients_[image])) return false;
+    }
+    return true;
+}
+
 void MultilinearForm::index_by_statistic() {
     term_starts_.assign(static_cast<std::size_t>(statistics_) + 1, 0);
     for (const std::uint32_t statistic : pool_) ++term_starts_[statistic + 1];

@@ -28,7 +28,22 @@ class MultilinearForm {
     /// ∂L/∂m_r over the given run of statistics: the update of one variable.
     void block_gradient(const Vector& mean, Index offset, Eigen::Ref<Vector> block) const;
 
+    /// Whether L stays what it is (to rounding) where every statistic s stands in the place of moved[s].
+    bool is_invariant(const std::vector<std::uint32_t>& moved) const;
+
     std::size_t term_count() const { return coefficients_.size(); }
+
+    /// visit(coefficient, statistics in ascending order) for every monomial, the constant included.
+    template <class Visit>
+    void visit_terms(const Visit& visit) const {
+        visit(constant_, std::span<const std::uint32_t>());
+        for (std::uint32_t s = 0; s < static_cast<std::uint32_t>(statistics_); ++s) {
+            if (linear_[s] != 0.0) visit(linear_[s], std::span<const std::uint32_t>(&s, 1));
+        }
+        for (std::size_t term = 0; term < term_count(); ++term) {
+            visit(coefficients_[term], std::span(pool_.data() + starts_[term], pool_.data() + starts_[term + 1]));
+        }
+    }
 
   private:
     struct PairSlot {

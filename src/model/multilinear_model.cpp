@@ -1,4 +1,9 @@
+#include "base/parallel.hpp"
 #include "base/validate.hpp"
+#include "family/base_numbers.hpp"
+#include "model/labelled/start.hpp"
+#include "model/labelled/symmetry.hpp"
+#include "model/labelled/terms.hpp"
 #include "model/multilinear_form.hpp"
 #include "model/polynomials.hpp"
 #include "model/row_terms.hpp"
@@ -8,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 
 namespace lrvb {
 
@@ -27,6 +33,13 @@ Vector random_start(const AnyFamily& any, const Vector& natural, Random& random)
         standard[0] = normal->sample(natural, random)[0];
         return normal->natural_from_standard(standard);
     }
+    if (const auto* normal = std::get_if<family::TruncatedNormal>(&any)) {
+        const Vector mean = normal->mean(natural);
+        const double variance = mean[1] - mean[0] * mean[0];
+        const double drawn = normal->sample(natural, random)[0];
+        if (!(variance > 0.0)) return natural;
+        return Vector{{drawn / variance, -0.5 / variance}};
+    }
     if (const auto* normal = std::get_if<family::MvNormal>(&any)) {
         Vector standard = normal->standard(natural);
         const Index dimension = normal->dimension();
@@ -34,6 +47,12 @@ Vector random_start(const AnyFamily& any, const Vector& natural, Random& random)
         return normal->natural_from_standard(standard);
     }
     return natural;
+}
+
+// (LLᵀ)⁻¹ x.
+Vector by_factor(const Matrix& factor, const Vector& x) {
+    const Vector whitened = factor.triangularView<Eigen::Lower>().solve(x);
+    return factor.transpose().triangularView<Eigen::Upper>().solve(whitened);
 }
 
 }  // namespace
@@ -51,16 +70,26 @@ MultilinearModel::MultilinearModel(std::shared_ptr<const Layout> layout,
                                    std::shared_ptr<const detail::MultilinearForm> form, Vector start_natural,
                                    std::vector<std::string> hyperparameters, Vector hyperparameter_values,
                                    std::shared_ptr<const detail::Polynomials> hyperparameter_derivatives,
-                                   std::shared_ptr<const detail::RowTerms> rows)
+                                   std::shared_ptr<const detail::RowTerms> rows,
+                                   std::shared_ptr<const detail::LabelledTerms> labelled,
+                                   std::vector<BaseDerivative> base_derivatives)
     : layout_(std::move(layout)),
       form_(std::move(form)),
       start_natural_(std::move(start_natural)),
       hyperparameters_(std::move(hyperparameters)),
       hyperparameter_values_(std::move(hyperparameter_values)),
       hyperparameter_derivatives_(std::move(hyperparameter_derivatives)),
-      rows_(std::move(rows)) {}
+      rows_(std::move(rows)),
+      labelled_(std::move(labelled)),
+      base_derivatives_(std::move(base_derivatives)) {
+    find_exchangeable();
+}
 
-State MultilinearModel::start(Random& random) const {
+void MultilinearModel::find_exchangeable() {
+    exchangeable_ = labelled_ ? detail::exchangeable_labels(*layout_, *form_, *labelled_) : Exchangeable();
+}
+
+State MultilinearModel::plain_start(Random& random) const {
     State state{start_natural_, Vector(layout_->size()),
                 std::vector<bool>(static_cast<std::size_t>(layout_->variable_count()), false)};
     for (const VariableInfo& variable : *layout_) {
@@ -73,14 +102,60 @@ State MultilinearModel::start(Random& random) const {
     return state;
 }
 
-Expansion MultilinearModel::sweep(State& state) const {
-    Expansion entry = expand(state.mean, Order::value);
+State MultilinearModel::start(Random& random) const {
+    if (!labelled_) return plain_start(random);
+    // Several clusterings of a sample of the rows, each followed by a short ascent on it: the best is where a fit goes
+    // on.
+    const detail::LabelledTerms sample = labelled_->sampled(detail::kStartRows, weights_, random);
+    std::optional<State> best;
+    double best_bound = -std::numeric_limits<double>::infinity();
+    const int attempts = detail::has_few_rows(sample) ? detail::kStartAttemptsOfFew : detail::kStartAttempts;
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        State state = plain_start(random);
+        try {
+            Vector point = sample.extended(state.mean);
+            detail::cluster_counts(sample, attempt, random, point);
+            for (int i = 0; i < detail::kStartUpdates; ++i) ascend(state, point);
+            double bound = 0.0;
+            for (int i = 0; i <= detail::kStartSweeps; ++i) {
+                Expansion found;
+                sample.fill_counts(point, Vector(), 1, found);
+                bound = bound_on_sample(state, found);
+                if (i < detail::kStartSweeps) ascend(state, point);
+            }
+            if (!best || bound > best_bound) {
+                best_bound = bound;
+                best = std::move(state);
+            }
+        } catch (const ImproperConditional&) {
+            // A component without rows, and without a prior: another attempt may keep it.
+        }
+    }
+    return best ? *best : plain_start(random);
+}
+
+double MultilinearModel::bound_on_sample(const State& state, const Expansion& labelled) const {
+    double sum = form_->expand(state.mean, Order::value).value + labelled.value;
+    for (Index j = 0; j < layout_->variable_count(); ++j) {
+        sum += std::visit([&](const auto& family) { return family.entropy(layout_->segment(state.natural, j)); },
+                          (*layout_)[j].family);
+    }
+    return sum;
+}
+
+// ∂L/∂m of a variable, labels held.
+void MultilinearModel::find_natural(const VariableInfo& variable, const Vector& point, Vector& natural) const {
+    natural.resize(variable.size);
+    form_->block_gradient(point, variable.offset, natural);
+    if (labelled_) labelled_->add_block_gradient(point, variable.offset, natural);
+}
+
+void MultilinearModel::ascend(State& state, Vector& point) const {
     Vector natural;
     for (Index j = 0; j < layout_->variable_count(); ++j) {
         if (state.clamped[static_cast<std::size_t>(j)]) continue;
         const VariableInfo& variable = (*layout_)[j];
-        natural.resize(variable.size);
-        form_->block_gradient(state.mean, variable.offset, natural);
+        find_natural(variable, point, natural);
         std::visit(
             [&](const auto& family) {
                 const std::string error = family.domain_error(natural);
@@ -90,26 +165,53 @@ Expansion MultilinearModel::sweep(State& state) const {
             },
             variable.family);
         state.natural.segment(variable.offset, variable.size) = natural;
+        point.segment(variable.offset, variable.size) = state.mean.segment(variable.offset, variable.size);
     }
+}
+
+Expansion MultilinearModel::sweep(State& state) const {
+    Expansion entry = form_->expand(state.mean, Order::value);
+    Vector point = labelled_ ? labelled_->extended(state.mean) : state.mean;
+    if (labelled_) labelled_->fill_counts(point, weights_, threads_, entry);
+    ascend(state, point);
     return entry;
+}
+
+std::optional<double> MultilinearModel::gibbs_work() const {
+    if (labelled_ && !labelled_->has_whole_weights(weights_)) return std::nullopt;
+    return work();
+}
+
+double MultilinearModel::work() const {
+    return static_cast<double>(term_count() + 1) + (labelled_ ? labelled_->work(weights_) : 0.0);
 }
 
 void MultilinearModel::gibbs(Vector& statistics, const std::vector<bool>& clamped, Random& random) const {
     detail::require_size("gibbs", "statistics", statistics.size(), layout_->size());
+    Vector point = labelled_ ? labelled_->extended(statistics) : statistics;
+    if (labelled_) labelled_->draw_counts(point, weights_, random);
     Vector natural;
     for (Index j = 0; j < layout_->variable_count(); ++j) {
         if (clamped[static_cast<std::size_t>(j)]) continue;
         const VariableInfo& variable = (*layout_)[j];
-        natural.resize(variable.size);
-        form_->block_gradient(statistics, variable.offset, natural);
+        find_natural(variable, point, natural);
         std::visit(
             [&](const auto& family) {
                 const std::string error = family.domain_error(natural);
                 if (!error.empty()) throw ImproperConditional(variable.name, error);
-                statistics.segment(variable.offset, variable.size) = family.sample(natural, random);
+                point.segment(variable.offset, variable.size) = family.sample(natural, random);
             },
             variable.family);
     }
+    statistics = point.head(layout_->size());
+}
+
+Vector MultilinearModel::log_joint(const Matrix& statistics, int threads) const {
+    if (!labelled_) return Model::log_joint(statistics, threads);
+    detail::require_size("log_joint", "a column of statistics", statistics.rows(), layout_->size());
+    Vector values = labelled_->values(statistics, weights_, threads);
+    for (Index i = 0; i < statistics.cols(); ++i) values[i] += form_->expand(statistics.col(i), Order::value).value;
+    return values;
 }
 
 // A note for the message where the terms of a natural parameter cancel to rounding.
@@ -122,7 +224,9 @@ std::string MultilinearModel::cancellation(Index variable, const Vector& natural
 
 Expansion MultilinearModel::expand(const Vector& mean, Order order) const {
     detail::require_size("expand", "mean", mean.size(), layout_->size());
-    return form_->expand(mean, order);
+    Expansion expansion = form_->expand(mean, order);
+    if (labelled_) labelled_->add_expansion(mean, order, weights_, threads_, expansion);
+    return expansion;
 }
 
 Vector MultilinearModel::hyperparameter_gradient(const Vector& mean, Index hyperparameter) const {
@@ -130,7 +234,28 @@ Vector MultilinearModel::hyperparameter_gradient(const Vector& mean, Index hyper
     require_hyperparameter("hyperparameter_gradient", hyperparameter);
     Vector gradient = Vector::Zero(layout_->size());
     hyperparameter_derivatives_->add_gradient(static_cast<std::size_t>(hyperparameter), mean, gradient);
+    if (labelled_) labelled_->add_hyperparameter_gradient(mean, hyperparameter, weights_, threads_, gradient);
+    for (const BaseDerivative& own : base_derivatives_) {
+        if (own.hyperparameter == hyperparameter) add_base_gradient(own, mean, gradient);
+    }
     return gradient;
+}
+
+// Of S_j(m) = A − ηᵀm at the η of m: ∇S = −η, so ∂∇S/∂α = V⁻¹ ∂m/∂α with η held.
+void MultilinearModel::add_base_gradient(const BaseDerivative& own, const Vector& mean, Vector& gradient) const {
+    const VariableInfo& variable = (*layout_)[own.variable];
+    std::visit(
+        [&](const auto& family) {
+            Vector natural;
+            try {
+                natural = family.natural_from_mean(mean.segment(variable.offset, variable.size));
+            } catch (const std::invalid_argument&) {
+                return;  // held at a value, it has no spread and does not move
+            }
+            const Vector moved = own.derivative * detail::mean_by_numbers(variable.family, natural).col(own.number);
+            gradient.segment(variable.offset, variable.size) += by_factor(family.covariance_factor(natural), moved);
+        },
+        variable.family);
 }
 
 void MultilinearModel::require_hyperparameter(const char* function, Index hyperparameter) const {
@@ -172,6 +297,10 @@ void MultilinearModel::row_log_likelihoods(const Matrix& statistics, int, const 
             "row_log_likelihoods: variable '{}' belongs to {}, so that row has no likelihood without it: declare the "
             "model with it summed out",
             (*layout_)[rows_->own.front().second].name, rows_->describe(rows_->own.front().first)));
+    }
+    if (labelled_ && labelled_->has_chains()) {
+        throw std::invalid_argument(
+            "row_log_likelihoods: the labels of rows are chains, so that no row has a likelihood by itself");
     }
     rows_->evaluate(statistics, weights_, visit);
 }
@@ -266,6 +395,7 @@ MultilinearModel MultilinearModel::tilted(const Vector& tilt) const {
     MultilinearModel result = *this;
     result.identity_ = next_model_identity();
     result.form_ = std::make_shared<const detail::MultilinearForm>(form_->tilted(tilt));
+    result.find_exchangeable();
     return result;
 }
 
@@ -278,11 +408,60 @@ MultilinearModel MultilinearModel::stepped(Index hyperparameter, double step) co
     std::vector<detail::MonomialSum> none;
     hyperparameter_derivatives_->add_to(change, none, static_cast<std::size_t>(hyperparameter), step);
     result.form_ = std::make_shared<const detail::MultilinearForm>(form_->changed(change));
+    if (labelled_) {
+        result.labelled_ = std::make_shared<const detail::LabelledTerms>(labelled_->stepped(hyperparameter, step));
+        result.find_exchangeable();
+    }
+    result.layout_ = moved_layout(hyperparameter, step);
     return result;
 }
 
+std::shared_ptr<const Layout> MultilinearModel::moved_layout(Index hyperparameter, double step) const {
+    std::vector<AnyFamily> families;
+    for (const VariableInfo& variable : *layout_) families.push_back(variable.family);
+    bool moves = false;
+    for (const BaseDerivative& own : base_derivatives_) {
+        if (own.hyperparameter != hyperparameter) continue;
+        AnyFamily& family = families[static_cast<std::size_t>(own.variable)];
+        family = detail::with_number_moved(family, own.number, step * own.derivative);
+        moves = true;
+    }
+    if (!moves) return layout_;
+    auto moved = std::make_shared<Layout>(layout_->model());
+    for (std::size_t j = 0; j < families.size(); ++j) moved->add((*layout_)[static_cast<Index>(j)].name, families[j]);
+    return moved;
+}
+
 std::size_t MultilinearModel::term_count() const {
-    return form_->term_count();
+    return form_->term_count() + (labelled_ ? labelled_->term_count() : 0);
+}
+
+std::vector<std::pair<Index, Index>> MultilinearModel::labelled() const {
+    std::vector<std::pair<Index, Index>> result;
+    if (!labelled_) return result;
+    std::size_t part = 0;
+    for (const Index parts : labelled_->calls()) {
+        Index rows = 0;
+        const Index labels = labelled_->parts()[part]->labels();
+        for (Index p = 0; p < parts; ++p) rows += labelled_->parts()[part++]->rows();
+        result.emplace_back(labels, rows);
+    }
+    return result;
+}
+
+Matrix MultilinearModel::label_probabilities(const Vector& mean, Index labelled) const {
+    detail::require_size("label_probabilities", "mean", mean.size(), layout_->size());
+    const Index calls = labelled_ ? static_cast<Index>(labelled_->calls().size()) : 0;
+    if (labelled < 0 || labelled >= calls) {
+        throw std::invalid_argument(
+            fmt::format("label_probabilities: {} is not one of the model's {} sets of labelled rows", labelled, calls));
+    }
+    return labelled_->probabilities(mean, labelled, weights_);
+}
+
+void MultilinearModel::set_threads(int threads) {
+    detail::require_at_least("set_threads", "threads", threads, 1);
+    threads_ = threads;
 }
 
 }  // namespace lrvb

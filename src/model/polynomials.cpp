@@ -70,15 +70,34 @@ Eigen::RowVectorXd Polynomials::values(std::size_t i, const Matrix& means) const
     return result;
 }
 
-void Polynomials::add_to(MonomialSum& sum, std::vector<MonomialSum>& derivatives, std::size_t i, double factor) const {
+template <class Visit>
+void Polynomials::visit_terms(std::size_t i, Visit visit) const {
     const std::uint32_t begin = first_terms_[i];
     auto moving = std::ranges::lower_bound(derivatives_, begin, {}, &Derivative::term);
     for (std::uint32_t term = begin; term < first_terms_[i + 1]; ++term) {
-        sum.add(factor * coefficients_[term], statistics(term));
-        for (; moving != derivatives_.end() && moving->term == term; ++moving) {
-            derivatives[moving->hyperparameter].add(factor * moving->value, statistics(term));
-        }
+        const auto first = moving;
+        while (moving != derivatives_.end() && moving->term == term) ++moving;
+        visit(term, std::span<const Derivative>(first, moving));
     }
+}
+
+void Polynomials::add_to(MonomialSum& sum, std::vector<MonomialSum>& derivatives, std::size_t i, double factor) const {
+    visit_terms(i, [&](std::uint32_t term, std::span<const Derivative> moving) {
+        sum.add(factor * coefficients_[term], statistics(term));
+        for (const Derivative& one : moving) derivatives[one.hyperparameter].add(factor * one.value, statistics(term));
+    });
+}
+
+void Polynomials::add_times(std::uint32_t statistic, MonomialSum& sum, std::vector<MonomialSum>& derivatives,
+                            std::size_t i) const {
+    std::vector<std::uint32_t> factors;
+    visit_terms(i, [&](std::uint32_t term, std::span<const Derivative> moving) {
+        const std::span<const std::uint32_t> own = statistics(term);
+        factors.assign(own.begin(), own.end());
+        factors.push_back(statistic);
+        sum.add(coefficients_[term], factors);
+        for (const Derivative& one : moving) derivatives[one.hyperparameter].add(one.value, factors);
+    });
 }
 
 }  // namespace lrvb::detail

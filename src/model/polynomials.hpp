@@ -35,6 +35,23 @@ class Polynomials {
 
     /// sum += factor × φ_i, and the same for ∂φ_i/∂α of every hyperparameter α.
     void add_to(MonomialSum& sum, std::vector<MonomialSum>& derivatives, std::size_t i, double factor) const;
+    /// The same of φ_i times one more statistic, whose number is above all of its own.
+    void add_times(std::uint32_t statistic, MonomialSum& sum, std::vector<MonomialSum>& derivatives,
+                   std::size_t i) const;
+
+    /// The same with other statistics: map(statistics) gives those of each term, in ascending order.
+    template <class Map>
+    Polynomials remapped(const Map& map) const {
+        Polynomials result = *this;
+        result.starts_.assign(1, 0);
+        result.pool_.clear();
+        for (std::size_t term = 0; term < coefficients_.size(); ++term) {
+            const std::vector<std::uint32_t> mapped = map(statistics(term));
+            result.pool_.insert(result.pool_.end(), mapped.begin(), mapped.end());
+            result.starts_.push_back(static_cast<std::uint32_t>(result.pool_.size()));
+        }
+        return result;
+    }
 
   private:
     struct Derivative {
@@ -47,6 +64,9 @@ class Polynomials {
     std::span<const std::uint32_t> statistics(std::size_t term) const {
         return {pool_.data() + starts_[term], pool_.data() + starts_[term + 1]};
     }
+    /// Calls visit(term, hyperparameter derivatives of its coefficient) for every term.
+    template <class Visit>
+    void visit_terms(std::size_t i, Visit visit) const;
     /// Calls visit(statistic, derivative in it) for every factor of every term.
     template <class Visit>
     void visit_gradient(std::size_t i, const Vector& mean, Visit visit) const;

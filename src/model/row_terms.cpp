@@ -318,7 +318,7 @@ void RowTerms::ask(const Layout& layout, const Vector& mean, const Matrix& direc
             shared.middleRows(layout[variable].offset, layout[variable].size).setZero();
         }
     }
-    const RowQuestion question{polynomials, mean, has_own ? shared : directions, change};
+    const RowQuestion question{polynomials, mean, has_own ? shared : directions, change, weights};
     std::vector<RowMajorMatrix> tables;
     tables.reserve(blocks.size());
     for (const std::shared_ptr<const RowBlock>& block : blocks) tables.push_back(block->table(question));

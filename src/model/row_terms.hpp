@@ -33,6 +33,7 @@ struct RowQuestion {
     const Vector& mean;
     const Matrix& directions;
     RowChange change;
+    const Vector& weights;  // of all rows; empty: all are one
 };
 
 /// Rows in ascending order, each with the change of its weight.

@@ -128,7 +128,7 @@ class ValuesAtDraws {
 
     const Matrix& inverse_entries(const FromDraw& rule) {
         const Index first = rule.combination.front().first;
-        if (first == inverted_) return inverse_;
+        if (first == inverted_ && inverse_.rows() == rule.dimension * rule.dimension) return inverse_;
         inverted_ = first;
         const Index size = rule.dimension;
         inverse_.resize(size * size, statistics_.cols());
@@ -378,9 +378,15 @@ Matrix Posterior::values_at(const Matrix& statistics_at_draws) const {
     Matrix values(static_cast<Index>(variables.size()), statistics_at_draws.cols());
     for (std::size_t i = 0; i < variables.size(); ++i) {
         const FromDraw& rule = variables[i].meaning.from_draw;
-        const bool fits = std::all_of(rule.combination.begin(), rule.combination.end(),
-                                      [&](const auto& part) { return part.first < statistics_at_draws.rows(); });
-        if (!rule.is_known() || !fits) {
+        const bool fits = std::all_of(rule.combination.begin(), rule.combination.end(), [&](const auto& part) {
+            return part.first >= 0 && part.first < statistics_at_draws.rows();
+        });
+        // An inverse is of the half of a matrix.
+        const bool is_whole =
+            rule.dimension == 0 || rule.function ||
+            (static_cast<Index>(rule.combination.size()) == half_size(rule.dimension) && rule.row >= 0 &&
+             rule.row < rule.dimension && rule.column >= 0 && rule.column < rule.dimension);
+        if (!rule.is_known() || !fits || !is_whole) {
             throw std::invalid_argument(fmt::format("check: variable {} is no function of a draw that is known",
                                                     detail::shown(variables[i].name)));
         }

@@ -92,6 +92,7 @@ double log_labellings(const FittedModel& fitted) {
     for (const std::vector<Index>& block : exchangeable.blocks) {
         if (std::any_of(block.begin(), block.end(), is_held)) return 0.0;
     }
+    if (std::any_of(exchangeable.further.begin(), exchangeable.further.end(), is_held)) return 0.0;
     const std::size_t count = exchangeable.blocks.size();
     if (!exchangeable.weights || !is_held(*exchangeable.weights)) return std::lgamma(static_cast<double>(count) + 1.0);
     // Weights that are held: only those that are the same can be exchanged.

@@ -25,6 +25,7 @@ using detail::kOwnStreams;
 constexpr Index kFewestReplicates = 200;
 constexpr Index kMostReplicates = 1000;
 constexpr double kReplicatedNumbers = 4e7;  // some seconds
+constexpr double kDrawnProducts = 5e9;      // of drawing so many parameters from their normal, about a second
 
 Index replicates_of(const FittedModel& fitted, const ModelCheckOptions& options) {
     if (options.replicates) {
@@ -34,8 +35,10 @@ Index replicates_of(const FittedModel& fitted, const ModelCheckOptions& options)
     }
     const double rows = std::max(fitted.file().data.total_weight, static_cast<double>(fitted.file().data.rows));
     const double numbers = rows * static_cast<double>(fitted.inputs().size());
-    return static_cast<Index>(std::clamp(kReplicatedNumbers / std::max(1.0, numbers),
-                                         static_cast<double>(kFewestReplicates), static_cast<double>(kMostReplicates)));
+    const double parameters = std::max(1.0, static_cast<double>(fitted.model().layout().size()));
+    return static_cast<Index>(
+        std::clamp(std::min(kReplicatedNumbers / std::max(1.0, numbers), kDrawnProducts / (parameters * parameters)),
+                   static_cast<double>(kFewestReplicates), static_cast<double>(kMostReplicates)));
 }
 
 // Stacked statistics of the normal posterior, one draw a column.
@@ -52,12 +55,14 @@ Matrix drawn_by_response(const FittedModel& fitted, Index count, std::uint64_t s
                         kModelCheckParameters));
     }
     const NormalApproximation normal = density.chart().approximation(fitted.response());
-    const Matrix root = normal.covariance.llt().matrixL();
-    Matrix points(size, count);
+    const Eigen::LLT<Matrix> root(normal.covariance);
+    Matrix normals(size, count);
     for (Index s = 0; s < count; ++s) {
         Random random(seed ^ kOwnStreams, ~static_cast<std::uint64_t>(s));
-        points.col(s) = normal.mean + root * standard_normals(size, random);
+        normals.col(s) = standard_normals(size, random);
     }
+    Matrix points = root.matrixL() * normals;
+    points.colwise() += normal.mean;
     return density.statistics(points, threads);
 }
 

@@ -303,6 +303,12 @@ std::string report_page(const FitFile& fit, const FittedModel* fitted, const Rep
     if (fitted != nullptr) {
         gathered.picture = fitted->picture();
         if (fit.posterior.has_response()) gathered.rows = report::asked_rows(*fitted, gathered.selection);
+        if (gathered.rows && !options.labels && !fitted->row_name(0).empty()) {
+            for (const Index row : gathered.rows->file_rows) {
+                gathered.rows->labels.push_back(fitted->row_name(row - 1));
+            }
+            gathered.label = "node";
+        }
         if (gathered.rows && options.labels) {
             gathered.rows->labels = report::labels_of(*options.labels, gathered.rows->file_rows);
             gathered.label = options.labels->columns.front().name;

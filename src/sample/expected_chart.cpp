@@ -2,6 +2,7 @@
 
 #include "family/special.hpp"
 #include "linalg/positive_definite.hpp"
+#include "sample/interval.hpp"
 
 #include <lrvb/family/symmetric.hpp>
 
@@ -88,9 +89,37 @@ struct Expect {
     void operator()(const family::Bernoulli&) const {}
     void operator()(const family::Categorical&) const {}
     // The curvature of the bound itself, V⁻¹ − ∇²L.
-    void operator()(const family::Point&) const {
+    void operator()(const family::Point& point) const {
         jacobian(0, 0) = 1.0;
-        precision(0, 0) = 1.0;
+        precision(0, 0) = 1.0 / (point.unit() * point.unit());
+    }
+    // E of the slopes, and of the square of the score, over the nodes of q. With v the coordinate, y the number that it
+    // stands for: the score is dy/dv ∂ log q/∂y + ∂ log(dy/dv)/∂v.
+    void operator()(const family::Scale& scale) const {
+        const auto [logs, weights] = scale.nodes(natural);
+        const Interval interval = interval_of_log(scale);
+        for (Index i = 0; i < logs.size(); ++i) {
+            const IntervalPoint point = interval.at(interval.coordinate(logs[i]));
+            const double slope = std::exp(point.log_slope);
+            const double value = std::exp(logs[i]);
+            const double score =
+                slope * (natural[0] * value + natural[1] + scale.log_base_of_log(logs[i]).second) + point.bend;
+            jacobian(0, 0) += weights[i] * value * slope;
+            jacobian(1, 0) += weights[i] * slope;
+            precision(0, 0) += weights[i] * score * score;
+        }
+    }
+    void operator()(const family::TruncatedNormal& normal) const {
+        const auto [values, weights] = normal.nodes(natural);
+        const Interval interval = interval_of(normal);
+        for (Index i = 0; i < values.size(); ++i) {
+            const IntervalPoint point = interval.at(interval.coordinate(values[i]));
+            const double slope = std::exp(point.log_slope);
+            const double score = slope * (natural[0] + 2.0 * natural[1] * values[i]) + point.bend;
+            jacobian(0, 0) += weights[i] * slope;
+            jacobian(1, 0) += weights[i] * slope * 2.0 * values[i];
+            precision(0, 0) += weights[i] * score * score;
+        }
     }
 };
 

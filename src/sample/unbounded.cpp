@@ -1,6 +1,7 @@
 #include "base/validate.hpp"
 #include "linalg/positive_definite.hpp"
 #include "sample/expected_chart.hpp"
+#include "sample/interval.hpp"
 
 #include <lrvb/family/symmetric.hpp>
 #include <lrvb/sample/unbounded.hpp>
@@ -25,6 +26,8 @@ struct SizeOf {
     Index operator()(const family::Bernoulli&) const { return 0; }
     Index operator()(const family::Categorical&) const { return 0; }
     Index operator()(const family::Point&) const { return 1; }
+    Index operator()(const family::Scale&) const { return 1; }
+    Index operator()(const family::TruncatedNormal&) const { return 1; }
 };
 
 // log(1/(1 + exp(−u))).
@@ -101,6 +104,19 @@ struct ToStatistics {
         t[0] = u[0];
         return 0.0;
     }
+    // With the base measure: h(x) dx = h(x) x d log x.
+    double operator()(const family::Scale& scale) const {
+        const detail::IntervalPoint point = detail::interval_of_log(scale).at(u[0]);
+        t[0] = std::exp(point.value);
+        t[1] = point.value;
+        return scale.log_base_of_log(point.value).first + point.log_slope;
+    }
+    double operator()(const family::TruncatedNormal& normal) const {
+        const detail::IntervalPoint point = detail::interval_of(normal).at(u[0]);
+        t[0] = point.value;
+        t[1] = point.value * point.value;
+        return point.log_slope;
+    }
 };
 
 // From derivatives in statistics to those in coordinates, with the log Jacobian's.
@@ -151,6 +167,16 @@ struct PullBack {
     void operator()(const family::Bernoulli&) const {}
     void operator()(const family::Categorical&) const {}
     void operator()(const family::Point&) const { result[0] = gradient[0]; }
+    void operator()(const family::Scale& scale) const {
+        const detail::IntervalPoint point = detail::interval_of_log(scale).at(u[0]);
+        const double by_log =
+            std::exp(point.value) * gradient[0] + gradient[1] + scale.log_base_of_log(point.value).second;
+        result[0] = by_log * std::exp(point.log_slope) + point.bend;
+    }
+    void operator()(const family::TruncatedNormal& normal) const {
+        const detail::IntervalPoint point = detail::interval_of(normal).at(u[0]);
+        result[0] = (gradient[0] + 2.0 * point.value * gradient[1]) * std::exp(point.log_slope) + point.bend;
+    }
 };
 
 // Coordinates at the means of the statistics, and their derivatives in these.
@@ -208,8 +234,14 @@ struct FromMeans {
     void operator()(const family::Bernoulli&) const {}
     void operator()(const family::Categorical&) const {}
     void operator()(const family::Point&) const { first(); }
+    void operator()(const family::Scale& scale) const { inside(detail::interval_of_log(scale), 1); }
+    void operator()(const family::TruncatedNormal& normal) const { inside(detail::interval_of(normal), 0); }
 
   private:
+    void inside(const detail::Interval& interval, Index statistic) const {
+        centre[0] = interval.coordinate(mean[statistic]);
+        jacobian(0, statistic) = std::exp(-interval.at(centre[0]).log_slope);
+    }
     void first() const {
         centre = mean.head(centre.size());
         jacobian.leftCols(centre.size()).setIdentity();

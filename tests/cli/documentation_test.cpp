@@ -1,7 +1,7 @@
 // Every console block of README.md and docs/ is run as it stands, document by document: those of the README in a folder
-// like the repository's root, after 'make test'; those of docs/ in a folder with the bundled data. What it shows must
-// be what comes out. Only the size of a last step, and so the number of passes, may differ: it is rounding, and another
-// machine rounds otherwise; and a slow one says every ten seconds how far a fit is.
+// like the repository's root, after 'make test'; those of docs/ in a folder with the bundled data and models. What it
+// shows must be what comes out. Only the size of a last step, and so the number of passes, may differ: it is rounding,
+// and another machine rounds otherwise; and a slow one says every ten seconds how far a fit is.
 //
 //     ```console
 //     $ lrvb --version
@@ -61,12 +61,15 @@ class Documentation : public ProgramTest, public ::testing::WithParamInterface<s
 TEST_P(Documentation, ShowsWhatTheProgramPrints) {
     if (GetParam() == "README.md") {
         std::filesystem::copy(LRVB_DATA_DIR, work() / "data");
+        std::filesystem::copy(LRVB_SOURCE_DIR "/models", work() / "models");
         std::filesystem::create_directories(work() / "build/release");
         std::filesystem::create_directory_symlink(LRVB_PROGRAM_DIR, work() / "build/release/bin");
         std::filesystem::create_directory_symlink(LRVB_EXAMPLES_DIR, work() / "build/release/examples");
     } else {
-        for (const auto& entry : std::filesystem::directory_iterator(LRVB_DATA_DIR)) {
-            std::filesystem::copy(entry.path(), work() / entry.path().filename());
+        for (const char* folder : {LRVB_DATA_DIR, LRVB_SOURCE_DIR "/models"}) {
+            for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+                std::filesystem::copy(entry.path(), work() / entry.path().filename());
+            }
         }
     }
     for (const Step& step : steps_of(std::filesystem::path(LRVB_SOURCE_DIR) / GetParam())) {

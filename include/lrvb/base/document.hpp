@@ -101,8 +101,8 @@ class LRVB_EXPORT Document {
     std::string json(int indent = -1) const;
 
     /// Throws std::runtime_error, with a reason to follow a file's name, for what is no JSON, or is nested deeper than
-    /// 100 levels.
-    static Document parse(std::string_view json);
+    /// 100 levels. Where it is no JSON, `wrong` becomes the byte at which that was seen.
+    static Document parse(std::string_view json, std::size_t* wrong = nullptr);
 
   private:
     template <class Value>

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <lrvb/export.hpp>
+#include <lrvb/kind/derived.hpp>
 #include <lrvb/kind/fitted_model.hpp>
+#include <lrvb/model/multilinear_model.hpp>
 #include <lrvb/sample/importance.hpp>
 #include <lrvb/sample/metropolis.hpp>
 
@@ -123,6 +125,12 @@ struct LRVB_EXPORT Check : CheckResult {
 
 /// Checks the posterior of a fit. Throws NotAnOptimum where it has not converged.
 LRVB_EXPORT Check check(const FittedModel& fitted, const CheckOptions& options = {});
+/// The same of a model declared with ModelBuilder, in one call: of its variables as `declared_posterior` reports them,
+/// and of `derived` quantities besides.
+///
+///     const Check checked = check(model, fit(model), {sd_of("sigma", tau)});
+LRVB_EXPORT Check check(const MultilinearModel& model, const Optimum& optimum,
+                        const std::vector<DerivedQuantity>& derived = {}, const CheckOptions& options = {});
 /// The same of another posterior of this fit: a corrected one, which is compared with draws, as integration may have
 /// made it.
 LRVB_EXPORT Check check(const FittedModel& fitted, const Posterior& posterior, const CheckOptions& options = {});
@@ -160,6 +168,12 @@ struct CheckedFit {
 LRVB_EXPORT CheckedFit fit_and_check(const Kind& kind, const FitRequest& request, CheckWish wish = CheckWish::quick,
                                      std::optional<double> seconds = {},
                                      const std::function<bool(const CheckProgress&)>& progress = {});
+
+/// The rest of it, of a fit that is there already, such as that of a declared model: its file gets the warnings and the
+/// check, whose seed, threads and progress `options` have. Whether a check was tried. Throws what `corrected` throws
+/// for an exact one.
+LRVB_EXPORT bool check_fit(FittedModel& fitted, CheckWish wish = CheckWish::quick, CheckOptions options = {},
+                           std::optional<double> seconds = {});
 
 /// A direction that is nearly flat, in a sentence with the variable and the remedy; empty where there is none.
 LRVB_EXPORT std::string flat_direction(const FittedModel& fitted);

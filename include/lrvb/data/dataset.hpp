@@ -1,6 +1,7 @@
 #pragma once
 
 #include <lrvb/data/frame.hpp>
+#include <lrvb/data/memory_table.hpp>
 #include <lrvb/data/row_source.hpp>
 #include <lrvb/export.hpp>
 
@@ -10,7 +11,8 @@
 #include <string>
 #include <vector>
 
-/// Where data are: a file, or a table in memory; read as rows of numbers that stream, or as a frame of columns.
+/// Where data are: a file, several files together, a table in memory, or a source of rows of somebody's own; read as
+/// rows of numbers that stream, or as a frame of columns.
 namespace lrvb {
 
 /// What is read of the rows.
@@ -49,6 +51,7 @@ class LRVB_EXPORT ColumnSummary {
 /// What is known of data once they were read.
 struct DataRecord {
     std::string name;
+    std::vector<std::string> files = {};  // where they are several, of which `name` then speaks together
     std::vector<std::string> columns;
     std::optional<std::string> weights;  // the column of row weights
     Index rows = 0;
@@ -107,14 +110,31 @@ struct DataOptions {
 class LRVB_EXPORT Dataset {
   public:
     /// A CSV file, a NumPy file (.npy), or "-" for standard input.
-    Dataset(std::string path, DataOptions options = {}) : path_(std::move(path)), options_(std::move(options)) {}
-    Dataset(const char* path, DataOptions options = {}) : path_(path), options_(std::move(options)) {}
+    Dataset(std::string path, DataOptions options = {}) : paths_{std::move(path)}, options_(std::move(options)) {}
+    Dataset(const char* path, DataOptions options = {}) : paths_{path}, options_(std::move(options)) {}
+    /// Several files together, or none at all, for a kind that reads its data from `paths`; who asks such data for rows
+    /// or a frame is told, by std::runtime_error, that one file is one table.
+    Dataset(std::vector<std::string> paths, DataOptions options = {})
+        : paths_(std::move(paths)), options_(std::move(options)) {}
     /// A table in memory, read as a file that held it would be: a number that is NaN is missing. Throws
     /// std::invalid_argument for columns that do not have a value for every row.
     Dataset(DataFrame frame);
+    /// The same of numbers in foreign memory. Rows are read where they are: only where they do not lie row by row, and
+    /// take no more than kGathered, are they put together once, since small data are looked at very often. A frame has
+    /// copies of the columns that it is asked for. Throws std::invalid_argument for columns that are not whole.
+    Dataset(MemoryTable table);
+    /// Rows from anywhere, in chunks; a number that is NaN is missing. What takes no more than DataOptions::memory is
+    /// kept, more is read from the source whenever it is needed.
+    Dataset(std::shared_ptr<RowSource> source, DataOptions options = {});
 
-    /// What messages call it.
+    static constexpr std::size_t kGathered = std::size_t{8} << 20;  // bytes
+
+    /// What messages call it; of several files all of them.
     std::string name() const;
+    /// The files; none of a table in memory.
+    const std::vector<std::string>& paths() const { return paths_; }
+    /// The table in memory; null where the data are files.
+    const DataFrame* table() const { return frame_.get(); }
 
     /// DataOptions::na.
     const std::vector<std::string>& na() const { return options_.na; }
@@ -136,10 +156,17 @@ class LRVB_EXPORT Dataset {
     std::vector<std::string> column_names() const;
 
   private:
-    std::string path_;
+    const std::string& path() const;
+
+    std::vector<std::string> paths_;
     DataOptions options_;
     std::shared_ptr<const DataFrame> frame_;
+    std::shared_ptr<const MemoryTable> table_;
+    std::shared_ptr<RowSource> source_;
 };
+
+/// The data that a record names.
+LRVB_EXPORT Dataset dataset_of(const DataRecord& record);
 
 /// Visits all rows in order.
 LRVB_EXPORT void for_each_row(RowSource& source, const std::function<void(const double*)>& visit);

@@ -23,6 +23,9 @@ struct FrameOptions {
     /// Those of them whose quotes say nothing: numbers in quotes are numbers there.
     std::vector<std::string> numbers = {};
     Missing missing = Missing::refuse;
+    /// Instead: a missing value of a column of numbers is NaN, that of a column of text has FrameColumn::kMissing, and
+    /// every row stays. Not of NumPy files, which have none.
+    bool keep_missing = false;
     /// That of CsvOptions.
     std::vector<std::string> na = {};
     /// Bytes read from the file at a time.
@@ -34,6 +37,9 @@ struct FrameOptions {
 
 /// A column of a table: numbers, or text.
 struct FrameColumn {
+    /// The code of a missing text, where FrameOptions::keep_missing keeps it.
+    static constexpr std::uint32_t kMissing = 0xFFFFFFFFU;
+
     std::string name;
     /// Of a column of numbers, one a row.
     Vector numbers;

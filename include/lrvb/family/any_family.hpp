@@ -8,6 +8,8 @@
 #include <lrvb/family/mv_normal.hpp>
 #include <lrvb/family/normal.hpp>
 #include <lrvb/family/point.hpp>
+#include <lrvb/family/scale.hpp>
+#include <lrvb/family/truncated_normal.hpp>
 #include <lrvb/family/wishart.hpp>
 
 #include <variant>
@@ -15,7 +17,8 @@
 namespace lrvb {
 
 /// The families a model's variables can have: the one list. A new family is one more header and one more entry here.
-using AnyFamily = std::variant<family::Normal, family::MvNormal, family::Gamma, family::Wishart, family::Dirichlet,
-                               family::Beta, family::Bernoulli, family::Categorical, family::Point>;
+using AnyFamily =
+    std::variant<family::Normal, family::MvNormal, family::Gamma, family::Wishart, family::Dirichlet, family::Beta,
+                 family::Bernoulli, family::Categorical, family::Point, family::Scale, family::TruncatedNormal>;
 
 }  // namespace lrvb

@@ -5,16 +5,22 @@
 
 namespace lrvb::family {
 
-/// Point: T = x, η = x, A = η²/2, V = 1, any η. Standard: (value).
+/// Point of a unit u, one unless it is said: T = x, η = x/u², A = u²η²/2, V = u², any η. Standard: (value), and the
+/// unit where it is not one.
 ///
 /// The place of something whose spread is elsewhere, such as a parameter at which a bound is taken that has been
-/// maximised over the rest. Formally a normal of unit variance, with its density taken with respect to the standard
-/// normal (and not to Lebesgue measure, as those of other families): so its entropy is −η²/2, and with
-/// L = F + ½|x|² the bound is L + Σ_j S_j = F itself, its curvature −∇²F what the response inverts, and neither depends
-/// on the unit variance.
+/// maximised over the rest. Formally a normal of variance u², with its density taken with respect to that about zero
+/// (and not to Lebesgue measure, as those of other families): so its entropy is −x²/(2u²), and with
+/// L = F + Σ x²/(2u²) the bound is L + Σ_j S_j = F itself, its curvature −∇²F what the response inverts, and neither
+/// depends on u. A unit of about the size of the sd of x keeps the digits of that curvature where x is large.
 class LRVB_EXPORT Point {
   public:
     static constexpr std::string_view name = "Point";
+
+    /// Throws std::invalid_argument for a unit that is not positive.
+    explicit Point(double unit = 1.0);
+
+    double unit() const { return unit_; }
 
     Index size() const { return 1; }
     Index rank() const { return 1; }
@@ -38,6 +44,9 @@ class LRVB_EXPORT Point {
     Vector reference_natural() const;
 
     bool operator==(const Point&) const = default;
+
+  private:
+    double unit_;
 };
 
 static_assert(Family<Point>);

@@ -27,9 +27,9 @@
 /// A random term's group takes numbers as groups too, `4` and `4.0` as one; its levels are sorted as a factor's are,
 /// and those of g:h are the pairs that occur.
 ///
-/// Failures: FormulaError for what the formula cannot do with the table (a column that is not there, the logarithm of
-/// nothing, with the row); std::runtime_error for columns that make no factor: one level, more than a thousand, or
-/// another one in every row.
+/// Failures: FormulaError for a column that is not there; FormulaDataError for what the formula cannot do with the rows
+/// (the logarithm of nothing, with the row); std::runtime_error for columns that make no factor: one level, more than a
+/// thousand, or another one in every row.
 namespace lrvb {
 
 /// A random term, such as (1 + Days | Subject): the rows' groups, and what is multiplied with their effects.

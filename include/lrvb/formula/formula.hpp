@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +41,23 @@ class LRVB_EXPORT FormulaError : public UsageError {
     /// shown anywhere. Of a long text, the part around the place.
     const std::string& picture() const { return picture_; }
     /// In bytes of the text.
+    std::size_t place() const { return place_; }
+
+  private:
+    std::string sentence_;
+    std::string picture_;
+    std::size_t place_;
+};
+
+/// Data that a formula cannot do with, such as the logarithm of zero, with the row: a sentence, and a picture of the
+/// place in the formula. what() has them on three lines.
+class LRVB_EXPORT FormulaDataError : public std::runtime_error {
+  public:
+    FormulaDataError(const std::string& sentence, std::string_view text, std::size_t place);
+
+    const std::string& sentence() const { return sentence_; }
+    /// As FormulaError has it.
+    const std::string& picture() const { return picture_; }
     std::size_t place() const { return place_; }
 
   private:
@@ -85,6 +104,8 @@ class LRVB_EXPORT Formula {
     /// Whether the response is cbind(successes, failures).
     bool has_trials() const;
     bool has_random_terms() const;
+    /// The column that is the response, where it is one and nothing is done with it.
+    std::optional<std::string> response_column() const;
     /// The columns that it names, in order of appearance, the response's first: not those of `.`.
     std::vector<std::string> columns() const;
 

@@ -64,7 +64,7 @@ struct ParameterRecord {
 
 struct LRVB_EXPORT FitFile {
     static constexpr int kMajorVersion = 1;
-    static constexpr int kMinorVersion = 6;
+    static constexpr int kMinorVersion = 7;
 
     std::string program;  // the version of lrvb that wrote it
     /// What its kind of model keeps: <lrvb/kind/kind.hpp>.
@@ -114,6 +114,9 @@ LRVB_EXPORT std::vector<Index> foremost_variables(const FitFile& fit, const Chec
 /// "-" is standard output. The file appears when it is whole, or not at all. Throws std::runtime_error if the system
 /// refuses.
 LRVB_EXPORT void write_fit(const std::string& path, const FitFile& fit);
+
+/// What write_fit writes.
+LRVB_EXPORT std::string fit_text(const FitFile& fit);
 
 /// "-" is standard input. Throws std::runtime_error for what is no fit file, is damaged, or is of another major
 /// version.

@@ -84,6 +84,11 @@ class LRVB_EXPORT FittedModel {
 
     /// The file's row, from 1, of a row counted from 0.
     Index file_row(Index row) const { return file_rows_.empty() ? row + 1 : file_rows_[static_cast<std::size_t>(row)]; }
+    /// What a row counted from 0 is called where rows have names of their own (y[3,2]); empty where they have numbers,
+    /// which is the default.
+    virtual std::string row_name(Index) const { return {}; }
+    /// That name, or the number of the file's row.
+    std::string row_label(Index row) const;
     /// Whether the model can be asked about its rows.
     virtual bool has_rows() const;
     /// The model as one that can be asked about its rows; throws std::runtime_error, in a sentence, where it cannot.

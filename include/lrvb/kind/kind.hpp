@@ -176,6 +176,9 @@ class LRVB_EXPORT Kind {
     /// What can be told to a fit besides data, seed and tolerance; nothing for a kind that is not fitted by the
     /// program. The data's own options are `-c` and `--drop-missing` ("columns", "drop-missing").
     virtual std::optional<std::vector<OptionInfo>> options() const = 0;
+    /// DATA, of type files, for a kind that reads any number of them and decides itself what is missing; its own
+    /// arguments then come before. Nothing where there is one file, which is the default.
+    virtual std::optional<OptionInfo> several_files() const { return std::nullopt; }
     /// Whether there is a `-c`: not where every column has an option of its own.
     virtual bool chooses_columns() const { return true; }
     /// The option, of type output, by which a fit writes a table of its own rows (FittedModel::predict_rows);

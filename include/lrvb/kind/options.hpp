@@ -20,6 +20,7 @@ struct LRVB_EXPORT OptionInfo {
         text,    ///< any text: a column, a list of numbers
         list,    ///< a list separated by commas; may be given several times, and is then all of them
         file,    ///< a file that is read, which no output may replace
+        files,   ///< several of them, one after the other
         output,  ///< a file that is written
         flag,    ///< there or not
         whole,   ///< a whole number from `least` to `most`

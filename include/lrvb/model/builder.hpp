@@ -3,6 +3,7 @@
 #include <lrvb/export.hpp>
 #include <lrvb/model/distribution.hpp>
 #include <lrvb/model/multilinear_model.hpp>
+#include <lrvb/model/row_mixture.hpp>
 #include <lrvb/model/rows.hpp>
 
 #include <memory>
@@ -113,13 +114,32 @@ class LRVB_EXPORT ModelBuilder {
     /// A column of counts with exposures: counts ~ Poisson(rate · exposure), row by row.
     void observe_counts(const Vector& counts, const Vector& exposures, const Expression& rate, const Rows& rows = {});
 
-    /// Adds E_q of the expression to the expected log joint: a raw multilinear term.
-    void add_term(const Expression& log_density);
+    /// Rows with a label each, which is summed out (row_mixture.hpp): every column is what the label of the row says of
+    /// it, and given the label they are independent. The weight of a row multiplies all of it.
+    ///
+    ///     builder.observe_mixture(pi, {column(y, {normal(mu[0], tau[0]), normal(mu[1], tau[1])})}, people);
+    ///
+    /// Latent classes have a column for each answer, column(x.col(j), {bernoulli(p[0][j]), bernoulli(p[1][j])}).
+    /// Variables that belong to rows (`add` with a row) cannot enter.
+    void observe_mixture(const LabelWeights& weights, const std::vector<LabelledColumn>& columns,
+                         const RowRange& rows = {});
+
+    /// The same where labels are chains: rows are sequences, end to end, of the given lengths; the first of each has a
+    /// label by `initial`, and every other by the row of `transitions` that the label before it names. The weight of a
+    /// row multiplies what its columns say: 0 is as if they had not been observed. Columns may differ by row only
+    /// through their numbers.
+    void observe_chain(const LabelWeights& initial, const std::vector<LabelWeights>& transitions,
+                       const std::vector<LabelledColumn>& columns, const std::vector<Index>& lengths,
+                       const RowRange& rows = {});
+
+    /// Adds E_q of the expression to the expected log joint: a raw multilinear term; of a row, what it says.
+    void add_term(const Expression& log_density, const Row& row = {});
 
     MultilinearModel build() const;
 
   private:
     class Implementation;
+    class LabelledCall;
 
     /// What a column is to its distribution: sums over its rows of their statistics and logs of base densities, and
     /// their number.

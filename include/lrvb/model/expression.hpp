@@ -127,8 +127,8 @@ class AnyVariable {
 LRVB_EXPORT void require_entry(std::string_view family, Index i, Index size);
 
 /// A handle on a declared variable, typed by its family. In an expression it stands for its value: the number (Normal,
-/// Gamma, Beta, Bernoulli), or with [i] or (i, j), counted from 0, an entry of the vector (MvNormal), the simplex
-/// (Dirichlet), the indicators (Categorical) or the matrix (Wishart).
+/// TruncatedNormal, Gamma, Scale, Beta, Bernoulli), or with [i] or (i, j), counted from 0, an entry of the vector
+/// (MvNormal), the simplex (Dirichlet), the indicators (Categorical) or the matrix (Wishart).
 template <class F>
 class Variable : public AnyVariable {
   public:
@@ -137,7 +137,8 @@ class Variable : public AnyVariable {
     const F& family() const { return family_; }
 
     operator Expression() const requires std::is_same_v<F, family::Normal> || std::is_same_v<F, family::Gamma> ||
-        std::is_same_v<F, family::Bernoulli> {
+        std::is_same_v<F, family::Bernoulli> || std::is_same_v<F, family::Scale> ||
+        std::is_same_v<F, family::TruncatedNormal> {
         return atom(0);
     }
     operator Expression() const requires std::is_same_v<F, family::Beta> { return atom(Atom::not_a_statistic); }
@@ -171,6 +172,9 @@ class Variable : public AnyVariable {
 
 /// The logarithms that are statistics.
 inline Expression log(const Variable<family::Gamma>& x) {
+    return x.statistic(1);
+}
+inline Expression log(const Variable<family::Scale>& x) {
     return x.statistic(1);
 }
 inline Expression log(const Variable<family::Beta>& p) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <lrvb/export.hpp>
+#include <lrvb/family/scale_prior.hpp>
 #include <lrvb/model/functionals.hpp>
 #include <lrvb/model/row_model.hpp>
 
@@ -83,28 +84,6 @@ struct FieldData {
     double weight(Index n) const { return weights.size() > 0 ? weights[n] : 1.0; }
     double total_weight() const { return weights.size() > 0 ? weights.sum() : static_cast<double>(y.size()); }
     double offset_of(Index n) const { return offset.size() > 0 ? offset[n] : 0.0; }
-};
-
-/// The prior of a standard deviation, in the data's units.
-struct ScalePrior {
-    enum class Kind {
-        half_t,           ///< (degrees of freedom, scale); half-Cauchy with one degree
-        half_normal,      ///< (scale)
-        exponential,      ///< (rate)
-        uniform,          ///< (lower, upper)
-        gamma_precision,  ///< (shape, rate) of 1/sd²
-    };
-    Kind kind = Kind::half_t;
-    double first = 2.0;
-    double second = 1.0;
-
-    static ScalePrior half_t(double df, double scale) { return {Kind::half_t, df, scale}; }
-    static ScalePrior half_normal(double scale) { return {Kind::half_normal, scale, 0.0}; }
-    static ScalePrior exponential(double rate) { return {Kind::exponential, rate, 0.0}; }
-    static ScalePrior uniform(double lower, double upper) { return {Kind::uniform, lower, upper}; }
-    static ScalePrior gamma_precision(double shape, double rate) { return {Kind::gamma_precision, shape, rate}; }
-
-    bool operator==(const ScalePrior&) const = default;
 };
 
 /// Priors of a field, in the data's units.

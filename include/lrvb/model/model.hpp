@@ -59,8 +59,11 @@ class LRVB_EXPORT ImproperConditional : public std::domain_error {
 /// Blocks of variables, all alike, that can change places (the components of a mixture) without changing the joint
 /// density, where the parts of the weights change places with them.
 struct Exchangeable {
-    std::optional<Index> weights;            // the variable, a Dirichlet
+    std::optional<Index> weights;            // the variable, a Dirichlet (or a Beta: its two logarithms are the parts)
     std::vector<std::vector<Index>> blocks;  // of variables
+    /// More such variables, whose parts change places with the blocks as well: the rows of a transition matrix, which
+    /// are of a block each at the same time, or the weights of several groups.
+    std::vector<Index> further = {};
 };
 
 /// A fresh identity.

@@ -34,6 +34,8 @@ class LRVB_EXPORT RowRange {
     Index count() const { return count_; }
     /// What the observed numbers are called among the inputs of the model; empty: the builder finds a name.
     const std::string& input() const { return input_; }
+    /// The same rows, with this name for what is observed.
+    RowRange called(const std::string& input) const { return {model_, name_, first_, count_, input}; }
 
   protected:
     RowRange(std::uint32_t model, std::string name, Index first, Index count, std::string input)

@@ -34,6 +34,7 @@ LRVB_EXPORT std::optional<CheckVerdict> check_verdict(std::string_view word);
 
 struct CheckedVariable {
     std::string name;
+    /// Of the answer that is judged: the linear response, or what took its place (CheckResult::of_response).
     double mean_lrvb = 0.0;
     double sd_lrvb = 0.0;
     double mean_exact = 0.0;
@@ -53,6 +54,9 @@ struct LRVB_EXPORT CheckResult {
     CheckMethod method = CheckMethod::importance;
     Index draws = 0;
     std::uint64_t seed = 1;
+    /// Whether a linear response was judged. Of a fit that was integrated or corrected by draws the two are not called
+    /// mean_lrvb and sd_lrvb, but mean_fit and sd_fit.
+    bool of_response = true;
     /// In the order of the posterior; those that were not compared have no verdict.
     std::vector<CheckedVariable> variables;
     CheckVerdict verdict = CheckVerdict::unchecked;
@@ -67,6 +71,9 @@ struct LRVB_EXPORT CheckResult {
     /// Of chains; NaN otherwise.
     double acceptance = std::numeric_limits<double>::quiet_NaN();
     double r_hat = std::numeric_limits<double>::quiet_NaN();
+
+    /// What the judged answer is called: "lrvb" or "fit".
+    std::string_view answer() const { return of_response ? "lrvb" : "fit"; }
 
     /// As 'lrvb check --format json' prints it, of the variables at these positions.
     Document document(const std::vector<Index>& chosen) const;

@@ -38,6 +38,8 @@ struct FieldIntegralOptions {
     /// Of importance sampling.
     Index draws = 2000;
     std::uint64_t seed = 1;
+    /// Changes no bit of the answer.
+    int threads = 1;
     /// Where to look for the top; the fit's ψ saves the search.
     std::optional<Vector> start = {};
 };

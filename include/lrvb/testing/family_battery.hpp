@@ -139,9 +139,10 @@ struct FamilyPoint {
     double step_along(const Vector& d) const {
         const double here = variance_along(d, 0.0);
         for (double step = 64.0; step > 1e-290; step *= 0.25) {
-            const double change =
-                std::max(std::abs(variance_along(d, step) - here), std::abs(variance_along(d, -step) - here));
-            if (change <= 0.02 * here) return step;
+            // Each by itself: the larger of a number and of none may be either.
+            const double forward = std::abs(variance_along(d, step) - here);
+            const double backward = std::abs(variance_along(d, -step) - here);
+            if (forward <= 0.02 * here && backward <= 0.02 * here) return step;
         }
         return 0.0;
     }

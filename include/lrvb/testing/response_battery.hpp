@@ -85,9 +85,10 @@ inline double tilt_step(const Layout& layout, Index statistic, double sd, double
 
 }  // namespace detail
 
-/// Checks the columns of Σ̂ for the given statistics.
-inline Report check_covariance(const MultilinearModel& model, const std::vector<Index>& statistics,
-                               const ResponseCheckOptions& options = {}) {
+/// Checks the columns of Σ̂ for the given statistics. `tilted(t)` gives the model with tᵀT(θ) added to its log joint.
+template <class Tilted>
+Report check_covariance(const Model& model, const std::vector<Index>& statistics, const Tilted& tilted,
+                        const ResponseCheckOptions& options = {}) {
     Report report("covariance");
     const Optimum optimum = fit(model, options.fit);
     const LinearResponse response(model, optimum);
@@ -96,18 +97,24 @@ inline Report check_covariance(const MultilinearModel& model, const std::vector<
         const Vector unit = Vector::Unit(model.layout().size(), s);
         const double h = detail::tilt_step(model.layout(), s, sds[s], options.step);
         const Vector refit = detail::refit_derivative(
-            [&](double t) { return detail::refitted(model.tilted(t * unit), optimum, options.fit); }, h);
+            [&](double t) { return detail::refitted(tilted(t * unit), optimum, options.fit); }, h);
         detail::compare(model, "perturbing " + model.layout().statistic_name(s), response.respond(unit), refit, sds,
                         optimum.state.mean, h, options.tolerance, report);
     }
     return report;
 }
 
+inline Report check_covariance(const MultilinearModel& model, const std::vector<Index>& statistics,
+                               const ResponseCheckOptions& options = {}) {
+    return check_covariance(
+        model, statistics, [&](const Vector& tilt) { return model.tilted(tilt); }, options);
+}
+
 /// Checks the response to every hyperparameter of the model that `build` makes of their values.
-inline Report check_sensitivity(const std::function<MultilinearModel(const Vector&)>& build,
-                                const Vector& hyperparameters, const ResponseCheckOptions& options = {}) {
+template <class Build>
+Report check_sensitivity(const Build& build, const Vector& hyperparameters, const ResponseCheckOptions& options = {}) {
     Report report("sensitivity");
-    const MultilinearModel model = build(hyperparameters);
+    const auto model = build(hyperparameters);
     if (static_cast<Index>(model.hyperparameters().size()) != hyperparameters.size()) {
         report.fail("arguments", "the model has " + std::to_string(model.hyperparameters().size()) +
                                      " hyperparameters, but " + std::to_string(hyperparameters.size()) +

@@ -14,23 +14,62 @@ namespace detail {
 
 namespace {
 
-std::shared_ptr<const DeclaredRecord> record_of(const MultilinearModel& model) {
+double work_of(const MultilinearModel& model) {
+    return model.work();
+}
+
+double work_of(const JointModel& model) {
+    return model.work();
+}
+
+/// What q says of the others, and S of joined coefficients, of which very many have their own variances alone. The
+/// statistics are chosen ones.
+std::shared_ptr<const Covariance> mean_field_of(const JointModel& model, const State& state,
+                                                const SparseMatrix& weights) {
+    const Layout& layout = model.layout();
+    const Index others = model.other_count();
+    const bool is_dense = weights.cols() <= kDenseStatistics;
+    std::vector<Eigen::Triplet<double>> entries;
+    const auto enter = [&](const Matrix& block, Index first) {
+        for (Index c = 0; c < block.cols(); ++c) {
+            for (Index r = 0; r < block.rows(); ++r) {
+                if (block(r, c) == 0.0 || (r != c && first == others && !is_dense)) continue;
+                entries.emplace_back(static_cast<int>(first + r), static_cast<int>(first + c), block(r, c));
+            }
+        }
+    };
+    for (Index j = 0; j < layout.variable_count() && layout[j].offset < others; ++j) {
+        if (state.clamped[static_cast<std::size_t>(j)]) continue;
+        const auto covariance = [&](const auto& family) { return family.covariance(layout.segment(state.natural, j)); };
+        enter(std::visit(covariance, layout[j].family), layout[j].offset);
+    }
+    enter(model.conditional_covariance(state.mean), others);
+    SparseMatrix all(layout.size(), layout.size());
+    all.setFromTriplets(entries.begin(), entries.end());
+    SparseMatrix covariance = weights.transpose() * SparseMatrix(all * weights);
+    if (is_dense) return std::make_shared<DenseCovariance>(Matrix(covariance));
+    return std::make_shared<SparseCovariance>(std::move(covariance));
+}
+
+template <class Declared>
+std::shared_ptr<const DeclaredRecord> record_of(const Declared& model) {
     auto record = std::make_shared<DeclaredRecord>();
     record->hyperparameters = model.hyperparameters();
     record->values = model.hyperparameter_values();
     return record;
 }
 
+template <class Declared>
 class FittedDeclared final : public FittedModel {
   public:
-    FittedDeclared(FitFile fit_file, std::shared_ptr<const MultilinearModel> model, Optimum optimum)
+    FittedDeclared(FitFile fit_file, std::shared_ptr<const Declared> model, Optimum optimum)
         : FittedModel(std::move(fit_file), {}, 1), model_(std::move(model)) {
         set_optimum(std::move(optimum));
         set_posterior(declared_posterior(*model_, this->optimum()));
         set_other_optima([this](const Optimum& other) { return declared_posterior(*model_, other); });
     }
 
-    FittedDeclared(FitFile fit_file, std::shared_ptr<const MultilinearModel> model, int threads)
+    FittedDeclared(FitFile fit_file, std::shared_ptr<const Declared> model, int threads)
         : FittedModel(std::move(fit_file), {}, threads), model_(std::move(model)) {
         restore_optimum();
         static_cast<void>(response());  // which finds out whether it is an optimum of this model
@@ -44,7 +83,7 @@ class FittedDeclared final : public FittedModel {
 
     // The model of a changed number is known to first order in the change, which is what a slope asks for.
     Posterior refit(const RefitChange& change) const override {
-        MultilinearModel changed = *model_;
+        Declared changed = *model_;
         for (const Index row : change.without_rows) changed = changed.without_row(row);
         if (change.prior) {
             const std::vector<std::string>& names = model_->hyperparameters();
@@ -60,10 +99,10 @@ class FittedDeclared final : public FittedModel {
     }
 
     bool has_rows() const override { return model_->rows() > 0; }
-    double work_of_a_draw() const override { return static_cast<double>(model_->term_count() + 1); }
+    double work_of_a_draw() const override { return work_of(*model_); }
 
   private:
-    std::shared_ptr<const MultilinearModel> model_;
+    std::shared_ptr<const Declared> model_;
 };
 
 }  // namespace
@@ -78,52 +117,15 @@ std::shared_ptr<const ModelRecord> DeclaredKind::read(const Fields& fields) cons
 
 }  // namespace detail
 
-Posterior declared_posterior(const MultilinearModel& model, const Optimum& optimum) {
-    const Layout& layout = model.layout();
-    const detail::DeclaredVariables variables(layout);
-    Posterior posterior = posterior_of(model, optimum, variables.names(), variables.weights());
-    for (const detail::DeclaredVariables::Reported& one : variables.reported()) {
-        const AnyFamily& family = layout[one.variable].family;
-        const auto statistic = [&](const VariableMeaning& meaning) {
-            return meaning.from_draw.combination.front().first;
-        };
-        const bool is_gamma = std::holds_alternative<family::Gamma>(family);
-        const bool is_beta = std::holds_alternative<family::Beta>(family);
-        if (is_beta || std::holds_alternative<family::Dirichlet>(family)) {
-            // Of a Beta variable 1 − p is no variable of its own.
-            const std::size_t count = is_beta ? 2 : one.meanings.size() / 2;
-            std::vector<VariableMeaning> logs(one.meanings.begin(),
-                                              one.meanings.begin() + static_cast<std::ptrdiff_t>(count));
-            std::vector<VariableMeaning> plain(one.meanings.begin() + static_cast<std::ptrdiff_t>(count),
-                                               one.meanings.end());
-            plain.resize(count);
-            add_weights(posterior, std::move(logs), std::move(plain), one.first, layout, optimum.state, one.variable);
-            if (is_beta) posterior.variables.pop_back();
-            continue;
-        }
-        for (const VariableMeaning& meaning : one.meanings) {
-            const Index at = statistic(meaning);
-            const double mean = posterior.mean[at];
-            const bool is_positive = meaning.role == Role::precision;
-            if (is_gamma && is_positive) {  // the interval is that of its logarithm
-                posterior.variables.push_back(transformed_variable(meaning, mean, {{at, 1.0}}, Transform::exponential,
-                                                                   posterior.mean[at + 1], {{at + 1, 1.0}}));
-            } else if (meaning.role == Role::weight && mean > 0.0 && mean < 1.0) {  // of a label: within (0, 1)
-                posterior.variables.push_back(transformed_variable(meaning, mean, {{at, 1.0}}, Transform::logistic,
-                                                                   std::log(mean / (1.0 - mean)),
-                                                                   {{at, 1.0 / (mean * (1.0 - mean))}}));
-            } else {
-                posterior.variables.push_back(is_positive ? positive_variable(meaning, mean, {{at, 1.0}})
-                                                          : unbounded_variable(meaning, mean, {{at, 1.0}}));
-            }
-        }
-    }
+namespace {
+
+void add_variables(Posterior& posterior, const detail::DeclaredVariables& variables, const Optimum& optimum) {
+    variables.report(posterior, optimum.state);
     keep_marginals(posterior);
-    return posterior;
 }
 
-std::unique_ptr<FittedModel> fitted_model(std::shared_ptr<const MultilinearModel> model, Optimum optimum,
-                                          DataRecord data) {
+template <class Declared>
+std::unique_ptr<FittedModel> fitted_of(std::shared_ptr<const Declared> model, Optimum optimum, DataRecord data) {
     if (model == nullptr) throw std::invalid_argument("fitted_model: there is no model");
     FitFile file;
     file.model = detail::record_of(*model);
@@ -139,10 +141,11 @@ std::unique_ptr<FittedModel> fitted_model(std::shared_ptr<const MultilinearModel
     file.options.max_iterations = FitOptions().max_iterations;
     file.outcome = record_outcome(optimum, 0);
     file.parameters = record_parameters(model->layout(), optimum.state);
-    return std::make_unique<detail::FittedDeclared>(std::move(file), std::move(model), std::move(optimum));
+    return std::make_unique<detail::FittedDeclared<Declared>>(std::move(file), std::move(model), std::move(optimum));
 }
 
-std::unique_ptr<FittedModel> restore(FitFile fit, std::shared_ptr<const MultilinearModel> model, int threads) {
+template <class Declared>
+std::unique_ptr<FittedModel> restored(FitFile fit, std::shared_ptr<const Declared> model, int threads) {
     if (!fit.converged()) {
         throw std::runtime_error("the fit did not converge, so there is no response to ask: fit again");
     }
@@ -156,7 +159,41 @@ std::unique_ptr<FittedModel> restore(FitFile fit, std::shared_ptr<const Multilin
             fmt::format("the fit has {} rows, but the model was told of {}: declare the model that was fitted",
                         fit.data.rows, model->rows()));
     }
-    return std::make_unique<detail::FittedDeclared>(std::move(fit), std::move(model), threads);
+    return std::make_unique<detail::FittedDeclared<Declared>>(std::move(fit), std::move(model), threads);
+}
+
+}  // namespace
+
+Posterior declared_posterior(const MultilinearModel& model, const Optimum& optimum) {
+    const detail::DeclaredVariables variables(model.layout());
+    Posterior posterior = posterior_of(model, optimum, variables.names(), variables.weights());
+    add_variables(posterior, variables, optimum);
+    return posterior;
+}
+
+Posterior declared_posterior(const JointModel& model, const Optimum& optimum) {
+    const detail::DeclaredVariables variables(model.layout());
+    Posterior posterior = posterior_of(model, optimum, variables.names(), variables.weights());
+    posterior.mean_field_covariance = detail::mean_field_of(model, optimum.state, variables.weights());
+    add_variables(posterior, variables, optimum);
+    return posterior;
+}
+
+std::unique_ptr<FittedModel> fitted_model(std::shared_ptr<const MultilinearModel> model, Optimum optimum,
+                                          DataRecord data) {
+    return fitted_of(std::move(model), std::move(optimum), std::move(data));
+}
+
+std::unique_ptr<FittedModel> fitted_model(std::shared_ptr<const JointModel> model, Optimum optimum, DataRecord data) {
+    return fitted_of(std::move(model), std::move(optimum), std::move(data));
+}
+
+std::unique_ptr<FittedModel> restore(FitFile fit, std::shared_ptr<const MultilinearModel> model, int threads) {
+    return restored(std::move(fit), std::move(model), threads);
+}
+
+std::unique_ptr<FittedModel> restore(FitFile fit, std::shared_ptr<const JointModel> model, int threads) {
+    return restored(std::move(fit), std::move(model), threads);
 }
 
 }  // namespace lrvb

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <unordered_set>
@@ -17,8 +18,9 @@ namespace {
 
 constexpr Index kManyOfAGroup = 100;
 
-// How a user named it: "theta[3]" is the group "theta" with the index "3".
-VariableMeaning named(const std::string& name) {
+}  // namespace
+
+VariableMeaning meaning_of_name(const std::string& name) {
     VariableMeaning meaning;
     const std::size_t open = name.find('[');
     if (open == std::string::npos || open == 0 || name.back() != ']') {
@@ -35,10 +37,34 @@ VariableMeaning named(const std::string& name) {
     return meaning;
 }
 
+namespace {
+
+// The 2 of "2:4"; 0 where it is no range.
+Index range_of(const std::string& text) {
+    const std::size_t colon = text.find(':');
+    Index first = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + std::min(colon, text.size()), first);
+    return colon != std::string::npos && error == std::errc() && end == text.data() + colon && first > 0 ? first : 0;
+}
+
+// An entry of a vector that became a variable of its own: x[2:4,3] is x[4].
+VariableMeaning entry_named(VariableMeaning meaning) {
+    const auto range =
+        std::ranges::find_if(meaning.indices, [](const std::string& text) { return range_of(text) > 0; });
+    if (range == meaning.indices.end() || range + 1 == meaning.indices.end()) return meaning;
+    Index entry = 0;
+    const std::string& last = meaning.indices.back();
+    std::from_chars(last.data(), last.data() + last.size(), entry);
+    *range = fmt::format("{}", range_of(*range) + entry - 1);
+    meaning.indices.pop_back();
+    return meaning;
+}
+
 }  // namespace
 
-DeclaredVariables::DeclaredVariables(const Layout& layout) : layout_(layout) {
-    for (const VariableInfo& info : layout) groups_.insert(named(info.name).group);
+DeclaredVariables::DeclaredVariables(const Layout& layout, std::set<std::string> taken)
+    : layout_(layout), groups_(std::move(taken)) {
+    for (const VariableInfo& info : layout) groups_.insert(meaning_of_name(info.name).group);
     for (Index j = 0; j < layout.variable_count(); ++j) add(j);
     std::unordered_set<std::string> names;
     for (const Reported& one : reported_) {
@@ -78,23 +104,34 @@ void DeclaredVariables::add(Index variable) {
         meaning.is_shown = is_shown;
         reported.meanings.push_back(std::move(meaning));
     };
-    const VariableMeaning own = named(info.name);
+    const VariableMeaning own = meaning_of_name(info.name);
     const auto entry = [&](std::initializer_list<Index> indices) {
         VariableMeaning meaning = own;
-        for (const Index i : indices) meaning.indices.push_back(fmt::format("{}", i + 1));
+        auto at = meaning.indices.begin();
+        for (const Index i : indices) {
+            at = std::find_if(at, meaning.indices.end(), [](const std::string& text) { return range_of(text) > 0; });
+            if (at == meaning.indices.end()) {
+                meaning.indices.push_back(fmt::format("{}", i + 1));
+                at = meaning.indices.end();
+            } else {
+                *at = fmt::format("{}", range_of(*at) + i);
+            }
+        }
         return meaning;
     };
     Index kept = info.size;
     const Index first = reported.first;
-    if (std::holds_alternative<family::Normal>(info.family)) {
+    if (std::holds_alternative<family::Normal>(info.family) || std::holds_alternative<family::Point>(info.family) ||
+        std::holds_alternative<family::TruncatedNormal>(info.family)) {
         kept = 1;
-        report(own, "", Role::location, FromDraw::statistic(first), true, true);
+        report(entry_named(own), "", Role::location, FromDraw::statistic(first), true, true);
     } else if (const auto* normal = std::get_if<family::MvNormal>(&info.family)) {
         kept = normal->dimension();
         for (Index i = 0; i < kept; ++i) {
             report(entry({i}), "", Role::location, FromDraw::statistic(first + i), true, true);
         }
-    } else if (std::holds_alternative<family::Gamma>(info.family)) {
+    } else if (std::holds_alternative<family::Gamma>(info.family) ||
+               std::holds_alternative<family::Scale>(info.family)) {
         report(own, "log_", Role::logarithm, FromDraw::statistic(first + 1), true, false);
         report(own, "", Role::precision, FromDraw::statistic(first), false, true);
     } else if (const auto* wishart = std::get_if<family::Wishart>(&info.family)) {
@@ -124,6 +161,46 @@ void DeclaredVariables::add(Index variable) {
     }
     for (Index s = 0; s < kept; ++s) stacked_.push_back(info.offset + s);
     reported_.push_back(std::move(reported));
+}
+
+void DeclaredVariables::report(Posterior& posterior, const State& state) const {
+    for (const Reported& one : reported_) {
+        const AnyFamily& family = layout_[one.variable].family;
+        const auto statistic = [&](const VariableMeaning& meaning) {
+            return meaning.from_draw.combination.front().first;
+        };
+        const bool is_gamma =
+            std::holds_alternative<family::Gamma>(family) || std::holds_alternative<family::Scale>(family);
+        const bool is_beta = std::holds_alternative<family::Beta>(family);
+        if (is_beta || std::holds_alternative<family::Dirichlet>(family)) {
+            // Of a Beta variable 1 − p is no variable of its own.
+            const std::size_t count = is_beta ? 2 : one.meanings.size() / 2;
+            std::vector<VariableMeaning> logs(one.meanings.begin(),
+                                              one.meanings.begin() + static_cast<std::ptrdiff_t>(count));
+            std::vector<VariableMeaning> plain(one.meanings.begin() + static_cast<std::ptrdiff_t>(count),
+                                               one.meanings.end());
+            plain.resize(count);
+            add_weights(posterior, std::move(logs), std::move(plain), one.first, layout_, state, one.variable);
+            if (is_beta) posterior.variables.pop_back();
+            continue;
+        }
+        for (const VariableMeaning& meaning : one.meanings) {
+            const Index at = statistic(meaning);
+            const double mean = posterior.mean[at];
+            const bool is_positive = meaning.role == Role::precision;
+            if (is_gamma && is_positive) {  // the interval is that of its logarithm
+                posterior.variables.push_back(transformed_variable(meaning, mean, {{at, 1.0}}, Transform::exponential,
+                                                                   posterior.mean[at + 1], {{at + 1, 1.0}}));
+            } else if (meaning.role == Role::weight && mean > 0.0 && mean < 1.0) {  // of a label: within (0, 1)
+                posterior.variables.push_back(transformed_variable(meaning, mean, {{at, 1.0}}, Transform::logistic,
+                                                                   std::log(mean / (1.0 - mean)),
+                                                                   {{at, 1.0 / (mean * (1.0 - mean))}}));
+            } else {
+                posterior.variables.push_back(is_positive ? positive_variable(meaning, mean, {{at, 1.0}})
+                                                          : unbounded_variable(meaning, mean, {{at, 1.0}}));
+            }
+        }
+    }
 }
 
 SparseMatrix DeclaredVariables::weights() const {
@@ -174,7 +251,7 @@ std::vector<PriorNumber> DeclaredRecord::prior(const DataRecord&) const {
     for (std::size_t h = 0; h < hyperparameters.size(); ++h) {
         const double value = values[static_cast<Index>(h)];
         const bool is_positive = value > 0.0;
-        result.emplace_back(hyperparameters[h], named(hyperparameters[h]).group, value,
+        result.emplace_back(hyperparameters[h], meaning_of_name(hyperparameters[h]).group, value,
                             is_positive ? PriorNumber::Role::positive : PriorNumber::Role::location,
                             is_positive ? value : std::max(1.0, std::abs(value)));
     }

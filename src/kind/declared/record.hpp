@@ -3,6 +3,7 @@
 #include <lrvb/kind/kind.hpp>
 #include <lrvb/model/multilinear_model.hpp>
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -34,11 +35,19 @@ class DeclaredRecord final : public ModelRecord {
     std::unique_ptr<FittedModel> with_data(FitFile fit, const Dataset& data, int threads) const override;
 };
 
+/// How a user named it: "theta[3]" is the group "theta" with the index "3".
+VariableMeaning meaning_of_name(const std::string& name);
+
+/// Where stacked statistics stand among the reported ones.
+using DerivedVariablesView = std::map<Index, Index>;
+
 /// What is reported of a layout's variables: where their statistics stand among the stacked ones, and what the
-/// variables of the posterior mean, in its order.
+/// variables of the posterior mean, in its order. Of a vector that is called x[2:4] the entries are x[2], x[3] and
+/// x[4]; those of one that has no such range in its name have one more index.
 class DeclaredVariables {
   public:
-    explicit DeclaredVariables(const Layout& layout);
+    /// `taken` are groups that others are called by.
+    explicit DeclaredVariables(const Layout& layout, std::set<std::string> taken = {});
 
     /// Positions of the reported statistics among the stacked ones.
     const std::vector<Index>& stacked() const { return stacked_; }
@@ -52,6 +61,11 @@ class DeclaredVariables {
         std::vector<VariableMeaning> meanings;
     };
     const std::vector<Reported>& reported() const { return reported_; }
+    /// For who decides otherwise what people look at.
+    std::vector<Reported>& reported() { return reported_; }
+
+    /// Appends all variables to a posterior that has their statistics.
+    void report(Posterior& posterior, const State& state) const;
 
   private:
     void add(Index variable);

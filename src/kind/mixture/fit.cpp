@@ -397,7 +397,12 @@ class MixtureFitter {
         const auto count =
             static_cast<std::size_t>(effort_of(model)) * static_cast<std::size_t>(options_.restarts / 2 + 1);
         std::vector<Entrant> moved;
-        for (const detail::Move& move : detail::draw_moves(model.components(), count, random)) {
+        std::vector<detail::Move> moves = detail::draw_moves(model.components(), count, random);
+        const std::vector<detail::Move> to_spots = detail::spot_moves(scores);
+        for (std::size_t added = to_spots.size(); added > 0 && added <= count / 2; added += to_spots.size()) {
+            moves.insert(moves.end(), to_spots.begin(), to_spots.end());
+        }
+        for (const detail::Move& move : moves) {
             if (cancelled_) return;
             const Matrix responsibilities =
                 detail::moved_responsibilities(move, model.start_rows(), model.start_weights(), scores, random);

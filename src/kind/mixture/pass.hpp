@@ -1,5 +1,6 @@
 #pragma once
 
+#include <lrvb/base/interruption.hpp>
 #include <lrvb/data/row_source.hpp>
 #include <lrvb/types.hpp>
 
@@ -79,6 +80,7 @@ template <class Visit>
 void for_each_chunk(RowSource& source, Index width, Index total, Index chunk, Visit visit) {
     if (const double* resident = source.resident()) {
         for (Index first = 0; first < total; first += chunk) {
+            interruption_point();
             visit(resident + first * width, std::min(chunk, total - first));
         }
         return;
@@ -89,6 +91,7 @@ void for_each_chunk(RowSource& source, Index width, Index total, Index chunk, Vi
     while (const Index count = source.read(buffer.data(), std::min(chunk, total))) {
         left -= count;
         if (left < 0) break;
+        interruption_point();
         visit(buffer.data(), count);
     }
     if (left != 0) refuse_changed(source, total, left > 0);

@@ -229,6 +229,17 @@ std::vector<Move> draw_moves(Index components, std::size_t count, Random& random
     return moves;
 }
 
+std::vector<Move> spot_moves(const Matrix& scores) {
+    const Vector sizes = tempered_responsibilities(scores, 1.0).colwise().sum();
+    Index smallest = 0;
+    sizes.minCoeff(&smallest);
+    std::vector<Move> moves;
+    for (Index split = 0; split < sizes.size(); ++split) {
+        if (split != smallest) moves.push_back({Move::Way::to_spot, smallest, split});
+    }
+    return moves;
+}
+
 Matrix moved_responsibilities(const Move& move, const Matrix& rows, const Vector& weights, const Matrix& scores,
                               Random& random) {
     using Way = Move::Way;
@@ -241,9 +252,13 @@ Matrix moved_responsibilities(const Move& move, const Matrix& rows, const Vector
     Matrix result = tempered_responsibilities(others, 1.0);
     if (move.way == Way::nowhere) return result;
     if (move.way == Way::to_spot) {
-        std::vector<Index> all(static_cast<std::size_t>(rows.rows()));
-        std::iota(all.begin(), all.end(), Index{0});
-        for (const Index n : dense_spot(rows, weights, all, random)) {
+        std::vector<Index> among;
+        for (Index n = 0; n < rows.rows(); ++n) {
+            const bool is_among = move.split == move.removed || result(n, move.split) > 0.5;
+            if (is_among) among.push_back(n);
+        }
+        if (among.empty()) return result;
+        for (const Index n : dense_spot(rows, weights, among, random)) {
             result.row(n).setZero();
             result(n, move.removed) = 1.0;
         }

@@ -32,7 +32,7 @@ struct Move {
     enum class Way {
         along_axis,  // `split` is cut in two across its longest axis
         into_shell,  // `split` is cut into a core and a shell
-        to_spot,     // where rows are dense, repeat a value or weigh much
+        to_spot,     // where rows (of `split`, if it is another) are dense, repeat a value or weigh much
         nowhere,     // it stays empty
         at_random    // nothing is taken out: all is mixed with random responsibilities
     };
@@ -45,6 +45,8 @@ struct Move {
 /// Moves in an order drawn at random: so many, of which those that are not `to_spot` are all different where they are
 /// few.
 std::vector<Move> draw_moves(Index components, std::size_t count, Random& random);
+/// The smallest component to a spot within each of the others, which denser spots elsewhere would hide.
+std::vector<Move> spot_moves(const Matrix& scores);
 
 /// From the scores of an optimum: the logarithms of its responsibilities, up to a constant of each row.
 Matrix moved_responsibilities(const Move& move, const Matrix& rows, const Vector& weights, const Matrix& scores,

@@ -93,7 +93,7 @@ std::string first_text(const DataFrame& frame, const FrameColumn& column, const 
 }
 
 /// Of text that nobody asked to be groups.
-void require_clear_text(const DataFrame& frame, const FrameColumn& column, bool is_response) {
+void require_clear_text(const DataFrame& frame, const FrameColumn& column, bool is_response, bool is_written) {
     const TextContent content(column);
     const bool told_numbers = column.told == FrameColumn::Told::numbers;
     if (content.others.empty()) {
@@ -105,7 +105,7 @@ void require_clear_text(const DataFrame& frame, const FrameColumn& column, bool 
     }
     require_points(frame, column, content.numbers, !told_numbers && !is_response);
     if (!content.is_mostly_numbers(frame.rows)) {
-        if (!told_numbers || is_response) return;
+        if (!told_numbers || is_response || is_written) return;
         refuse_table(frame, fmt::format("{}, so that --numeric cannot take the column: correct it, or leave the column "
                                         "out",
                                         first_text(frame, column, content)));
@@ -201,7 +201,7 @@ Index leave_out_weightless(DataFrame& frame, Vector& weights) {
     return left_out;
 }
 
-void require_clear_columns(const DataFrame& frame, Index response) {
+void require_clear_columns(const DataFrame& frame, Index response, bool is_written) {
     for (std::size_t j = 0; j < frame.columns.size(); ++j) {
         const FrameColumn& column = frame.columns[j];
         const bool is_response = static_cast<Index>(j) == response;
@@ -210,7 +210,7 @@ void require_clear_columns(const DataFrame& frame, Index response) {
             throw UsageError(fmt::format("{}: the response must be numbers: leave it out there",
                                          typed("--factor", listed_name(column.name))));
         }
-        if (column.is_text()) require_clear_text(frame, column, is_response);
+        if (column.is_text()) require_clear_text(frame, column, is_response, is_written);
     }
 }
 

@@ -28,8 +28,9 @@ Vector taken_weights(DataFrame& frame, Index place);
 /// nothing is left out, and the model says so. Returns how many were.
 Index leave_out_weightless(DataFrame& frame, Vector& weights);
 
-/// Refuses, with row and remedy, what is neither clearly numbers nor clearly text.
-void require_clear_columns(const DataFrame& frame, Index response);
+/// Refuses, with row and remedy, what is neither clearly numbers nor clearly text. Where a formula is written, which
+/// refuses text in arithmetic itself, with the place, that is left to it.
+void require_clear_columns(const DataFrame& frame, Index response, bool is_written = false);
 
 /// A sentence for each column of the design that could have been taken otherwise; the frame's columns are its terms.
 std::vector<std::string> column_notes(const DataFrame& frame, const RegressionDesign& design);

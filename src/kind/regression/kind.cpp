@@ -5,6 +5,7 @@
 #include "kind/regression/columns.hpp"
 #include "kind/regression/field/request.hpp"
 #include "kind/regression/fitted.hpp"
+#include "kind/regression/table.hpp"
 
 #include <fmt/format.h>
 
@@ -46,62 +47,6 @@ void require_coded(const RegressionDesign& design) {
     }
 }
 
-void require_apart(const std::vector<std::string>& factors, const std::vector<std::string>& numbers) {
-    for (const std::string& column : factors) {
-        if (std::find(numbers.begin(), numbers.end(), column) == numbers.end()) continue;
-        throw UsageError(fmt::format("--factor and --numeric both have '{}': give it to one of them", column));
-    }
-}
-
-/// What a regression is made of: the columns, the response among them, and the weights, which are no longer.
-struct Table {
-    DataFrame frame;
-    Index response = 0;
-    std::optional<std::string> weights_name;
-    Vector weights;
-    Index weightless = 0;  // rows that have none, and are not there
-
-    std::vector<std::string> notes(const RegressionDesign& design) const {
-        std::vector<std::string> result = column_notes(frame, design);
-        if (weightless > 0) {
-            result.push_back(fmt::format("{}: weights; {} the weight 0, and {} left out", printable(*weights_name),
-                                         weightless == 1 ? "one row has" : fmt::format("{} rows have", weightless),
-                                         weightless == 1 ? "is" : "are"));
-        }
-        return result;
-    }
-};
-
-Table read_table(const FitRequest& request) {
-    const Settings& settings = request.settings;
-    const bool weighted = settings.has("weights");
-    FrameOptions read;
-    read.columns = settings.list("columns");
-    // With -c the response is asked for last, but for the weights; a number would then mean another column.
-    const bool chosen = !read.columns.empty();
-    read.ranges = true;
-    if (chosen) read.last = {settings.text("response")};
-    if (chosen && weighted) read.last.push_back(settings.text("weights"));
-    read.text = settings.list("factor");
-    read.numbers = settings.list("numeric");
-    require_apart(read.text, read.numbers);
-    read.numbers.push_back(settings.text("response"));
-    if (weighted) read.numbers.push_back(settings.text("weights"));
-    read.missing = settings.flag("drop-missing") ? Missing::drop : Missing::refuse;
-
-    Table table;
-    table.frame = request.data.frame(read);
-    const auto columns = static_cast<Index>(table.frame.columns.size());
-    table.response = chosen ? columns - (weighted ? 2 : 1) : table.frame.find(settings.text("response"));
-    if (!weighted) return table;
-    const Index place = chosen ? columns - 1 : table.frame.find(settings.text("weights"));
-    if (place == table.response) throw UsageError("--weights and --response are one column: choose another");
-    table.weights_name = table.frame.columns[static_cast<std::size_t>(place)].name;
-    table.weights = taken_weights(table.frame, place);
-    if (place < table.response) --table.response;
-    return table;
-}
-
 }  // namespace
 
 std::optional<std::vector<OptionInfo>> RegressionKind::options() const {
@@ -113,6 +58,12 @@ std::optional<std::vector<OptionInfo>> RegressionKind::options() const {
                                          "poisson"));
     options.push_back(OptionInfo::choice("--link", {"identity", "logit", "probit", "cloglog", "log"},
                                          "Of a bernoulli or binomial response: logit (default), probit, cloglog"));
+    options.push_back({"--success",
+                       "The value of a bernoulli response that is 1, of two (default: the second by their order)",
+                       OptionInfo::Type::text,
+                       false,
+                       {},
+                       "VALUE"});
     options.push_back(OptionInfo::flag("--no-intercept", "Through the origin"));
     const auto list = [&](const std::string& name, const std::string& help, const std::string& value) {
         options.push_back({name, help, OptionInfo::Type::list, false, {}, value});
@@ -146,7 +97,7 @@ std::unique_ptr<FittedModel> RegressionKind::fit(const FitRequest& request) cons
         throw UsageError(
             "there is neither a formula nor a --response: say what is to be explained, as in 'y ~ x + (1 | g)'");
     }
-    Table table = read_table(request);
+    RegressionTable table = read_table(request);
     const DataFrame& frame = table.frame;
     require_clear_columns(frame, table.response);  // with all rows: what stands there was not meant as groups
     table.weightless = leave_out_weightless(table.frame, table.weights);
@@ -176,7 +127,8 @@ std::unique_ptr<FittedModel> RegressionKind::fit(const FitRequest& request) cons
     file.data.na = request.data.na();
     file.data.checksum = checksum_of(*design);
     file.notes = index_notes(frame.leaves_out_row_names, counting_columns(frame, *design), settings.list("columns"));
-    for (std::string& note : table.notes(*design)) file.notes.push_back(std::move(note));
+    for (std::string& note : column_notes(frame, *design)) file.notes.push_back(std::move(note));
+    if (table.weightless > 0) file.notes.push_back(table.weightless_note());
     file.warnings = response_warnings(*design);
     file.options = {request.options.seed, 1, request.options.tolerance, request.options.max_iterations};
     file.outcome = record_outcome(optimum, 1);

@@ -99,7 +99,7 @@ FieldInnerProblem::Correction FieldInnerProblem::correction(const FieldGiven& gi
         const TensorRule rule(q);
         const Index nodes = rule.log_weights.size();
         Matrix log_terms(nodes, groups.count());
-        std::vector<RowTerms> at_node(detail::at(nodes));
+        std::vector<LikelihoodTerms> at_node(detail::at(nodes));
         Vector variances = at.variances;
         std::vector<Matrix> shifts(detail::at(groups.count()));  // t at the nodes
         for (Index g = 0; g < groups.count(); ++g) {
@@ -131,7 +131,7 @@ FieldInnerProblem::Correction FieldInnerProblem::correction(const FieldGiven& gi
                         Eigen::Map<const Vector>(response.values(f, n), q).dot(shifts[detail::at(g)].col(k));
                 }
             }
-            RowTerms& terms = at_node[detail::at(k)];
+            LikelihoodTerms& terms = at_node[detail::at(k)];
             likelihood_.terms(predictors, variances, given.scale, threads_, terms);
             for (Index g = 0; g < groups.count(); ++g) {
                 for (Index i = groups.starts[detail::at(g)]; i < groups.starts[detail::at(g) + 1]; ++i) {

@@ -83,7 +83,7 @@ void FieldInnerProblem::start(const FieldGiven& given, FieldInner& at) const {
     const Index rows = design_->rows();
     Vector guesses(rows);
     for (Index n = 0; n < rows; ++n) guesses[n] = likelihood_.guess(n);
-    RowTerms terms;
+    LikelihoodTerms terms;
     likelihood_.terms(guesses, Vector(), given.scale, threads_, terms);
     at.weights = (-terms.second).cwiseMax(0.0);
     if (!factorise(given, at)) throw std::domain_error("the field's precision cannot be factored");

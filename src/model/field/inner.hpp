@@ -46,7 +46,7 @@ struct FieldInner {
     std::shared_ptr<const PrecisionInverse> inverse;  // S where Q has entries
     Vector predictors;                                // μ, v and the terms there
     Vector variances;
-    RowTerms terms;
+    LikelihoodTerms terms;
     double bound = 0.0;
     int steps = 0;
     bool converged = false;

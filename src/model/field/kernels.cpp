@@ -24,38 +24,63 @@ void ExpectSoftplus(const double* means, const double* sds, std::size_t rows, co
     const FieldLanes d;
     const FieldBatch one = hn::Set(d, 1.0);
     const FieldBatch zero = hn::Zero(d);
+    const FieldBatch six = hn::Set(d, 6.0);
+    const std::size_t half = count / 2;
     for (std::size_t i = 0; i < rows; i += hn::Lanes(d)) {
+        // About −|mean|, where nothing overflows: g(x) = x + g(−x), and the rule is symmetric. Two nodes ±t share an
+        // exponential, a quotient and a logarithm: with M = exp(−|mean|), u = M exp(t sd) and v = M exp(−t sd),
+        // g(x) + g(x') = log((1 + u)(1 + v)).
         const FieldBatch mean = hn::LoadU(d, means + i);
         const FieldBatch sd = hn::LoadU(d, sds + i);
-        FieldBatch sum0 = zero;
-        FieldBatch sum1 = zero;
+        const auto above = hn::Ge(mean, zero);
+        const FieldBatch middle = hn::Exp(d, hn::Neg(hn::Abs(mean)));
+        FieldBatch value = zero;
+        FieldBatch below = zero;  // E 1/(1 + e⁻ˣ), and one minus that
+        FieldBatch beyond = zero;
         FieldBatch sum2 = zero;
         FieldBatch sum3 = zero;
         FieldBatch sum4 = zero;
-        for (std::size_t k = 0; k < count; ++k) {
+        if (count % 2 == 1) {
+            const FieldBatch weight = hn::Set(d, weights[half]);
+            const FieldBatch q = hn::Div(one, hn::Add(one, middle));
+            const FieldBatch p = hn::Mul(middle, q);
+            const FieldBatch second = hn::Mul(p, q);
+            value = hn::Mul(weight, hn::Log1p(d, middle));
+            below = hn::Mul(weight, p);
+            beyond = hn::Mul(weight, q);
+            sum2 = hn::Mul(weight, second);
+            sum3 = hn::Mul(weight, hn::Mul(second, hn::Sub(q, p)));
+            sum4 = hn::Mul(weight, hn::Mul(second, hn::NegMulAdd(six, second, one)));
+        }
+        for (std::size_t k = count - half; k < count; ++k) {
             const FieldBatch weight = hn::Set(d, weights[k]);
-            const FieldBatch x = hn::MulAdd(sd, hn::Set(d, nodes[k]), mean);
-            // With e = exp(−|x|) nothing overflows, and nothing cancels on either side.
-            const FieldBatch e = hn::Exp(d, hn::Neg(hn::Abs(x)));
-            const FieldBatch larger = hn::Div(one, hn::Add(one, e));
-            const FieldBatch smaller = hn::Mul(e, larger);
-            const auto above = hn::Ge(x, zero);
-            const FieldBatch first = hn::IfThenElse(above, larger, smaller);
-            const FieldBatch second = hn::Mul(larger, smaller);
-            const FieldBatch lean = hn::Sub(larger, smaller);
-            const FieldBatch third = hn::Mul(second, hn::IfThenElse(above, hn::Neg(lean), lean));
-            const FieldBatch fourth = hn::Mul(second, hn::NegMulAdd(hn::Set(d, 6.0), second, one));
-            const FieldBatch value = hn::Add(hn::Max(x, zero), hn::Log1p(d, e));
-            sum0 = hn::MulAdd(weight, value, sum0);
-            sum1 = hn::MulAdd(weight, first, sum1);
-            sum2 = hn::MulAdd(weight, second, sum2);
+            const FieldBatch stretch = hn::Exp(d, hn::Mul(sd, hn::Set(d, nodes[k])));
+            const FieldBatch u = hn::Mul(middle, stretch);
+            const FieldBatch v = hn::Div(middle, stretch);
+            const FieldBatch left = hn::Add(one, u);
+            const FieldBatch right = hn::Add(one, v);
+            const FieldBatch both = hn::Mul(left, right);
+            const FieldBatch inverse = hn::Div(one, both);
+            const FieldBatch q = hn::Mul(inverse, right);
+            const FieldBatch r = hn::Mul(inverse, left);
+            const FieldBatch p = hn::Mul(u, q);
+            const FieldBatch o = hn::Mul(v, r);
+            const FieldBatch second = hn::Mul(p, q);
+            const FieldBatch other = hn::Mul(o, r);
+            value = hn::MulAdd(weight, hn::Log(d, both), value);
+            below = hn::MulAdd(weight, hn::Add(p, o), below);
+            beyond = hn::MulAdd(weight, hn::Add(q, r), beyond);
+            sum2 = hn::MulAdd(weight, hn::Add(second, other), sum2);
+            const FieldBatch third = hn::MulAdd(second, hn::Sub(q, p), hn::Mul(other, hn::Sub(r, o)));
             sum3 = hn::MulAdd(weight, third, sum3);
+            const FieldBatch fourth =
+                hn::MulAdd(second, hn::NegMulAdd(six, second, one), hn::Mul(other, hn::NegMulAdd(six, other, one)));
             sum4 = hn::MulAdd(weight, fourth, sum4);
         }
-        hn::StoreU(sum0, d, out + i);
-        hn::StoreU(sum1, d, out + kFieldBlock + i);
+        hn::StoreU(hn::Add(hn::Max(mean, zero), value), d, out + i);
+        hn::StoreU(hn::IfThenElse(above, beyond, below), d, out + kFieldBlock + i);
         hn::StoreU(sum2, d, out + 2 * kFieldBlock + i);
-        hn::StoreU(sum3, d, out + 3 * kFieldBlock + i);
+        hn::StoreU(hn::IfThenElse(above, hn::Neg(sum3), sum3), d, out + 3 * kFieldBlock + i);
         hn::StoreU(sum4, d, out + 4 * kFieldBlock + i);
     }
 }

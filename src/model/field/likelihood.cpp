@@ -79,7 +79,7 @@ double draw_poisson(double rate, Random& random) {
 
 }  // namespace
 
-void RowTerms::resize(Index rows) {
+void LikelihoodTerms::resize(Index rows) {
     value.resize(rows);
     first.resize(rows);
     second.resize(rows);
@@ -142,7 +142,7 @@ void RowLikelihood::visit(const Vector& means, const Vector& variances, const Ro
 }
 
 void RowLikelihood::terms(const Vector& means, const Vector& variances, const RowScale& scale, int threads,
-                          RowTerms& out) const {
+                          LikelihoodTerms& out) const {
     out.resize(rows());
     visit(means, variances, scale, threads, [&](Index n, const double* g) {
         const double w = weights_[n];
@@ -292,7 +292,7 @@ RowLikelihood::ScaleGradient RowLikelihood::row_scale_gradient(Index row, double
 }
 
 RowLikelihood::ScaleGradient RowLikelihood::scale_gradient(const Vector& means, const Vector& variances,
-                                                           const RowScale& scale, const RowTerms& terms) const {
+                                                           const RowScale& scale, const LikelihoodTerms& terms) const {
     ScaleGradient sum;
     if (kind_ != RowKind::student) return sum;
     for (Index n = 0; n < rows(); ++n) {

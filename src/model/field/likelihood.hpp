@@ -31,7 +31,7 @@ struct RowScale {
 };
 
 /// w E ℓ, w E ℓ', …, one entry a row.
-struct RowTerms {
+struct LikelihoodTerms {
     Vector value;
     Vector first;
     Vector second;
@@ -56,7 +56,8 @@ class RowLikelihood {
     bool has_scale() const { return kind_ == RowKind::student; }
 
     /// The variances may be empty: then they are zero. The same bits for any number of threads.
-    void terms(const Vector& means, const Vector& variances, const RowScale& scale, int threads, RowTerms& out) const;
+    void terms(const Vector& means, const Vector& variances, const RowScale& scale, int threads,
+               LikelihoodTerms& out) const;
 
     /// Σ_n of w E ∂ℓ/∂log σ and w E ∂ℓ/∂ν, from the terms there.
     struct ScaleGradient {
@@ -64,7 +65,7 @@ class RowLikelihood {
         double nu = 0.0;
     };
     ScaleGradient scale_gradient(const Vector& means, const Vector& variances, const RowScale& scale,
-                                 const RowTerms& terms) const;
+                                 const LikelihoodTerms& terms) const;
 
     /// Entry n of it, as if the row weighed one.
     ScaleGradient row_scale_gradient(Index row, double mean, double variance, const RowScale& scale, double value,

@@ -74,7 +74,7 @@ BoundAt bound_at(const FieldCore& core, const VectorView& psi, const VectorView&
     result.squares = core.squares(x, result.force);
     const double joint = core.log_joint(result.point, x, result.squares, &result.magnitude);
     result.value = core.bound(result.point, *result.factor, joint);
-    result.magnitude += 0.5 * std::abs(result.factor->log_determinant());
+    result.magnitude += 0.5 * (std::abs(result.factor->log_determinant()) + result.factor->log_determinant_magnitude());
     if (gradient) {
         result.spread = core.spread(result.point, PrecisionInverse(*result.factor));
         result.psi_gradient = core.psi_gradient(result.point, result.squares, &result.spread);

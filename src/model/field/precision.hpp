@@ -13,9 +13,14 @@
 ///
 ///     P = [ D  B ; Bᵀ  R ],     W_i = D_i⁻¹B_i,     R − Σ_i B_iᵀ D_i⁻¹ B_i = Schur complement,
 ///
-/// so that leading levels cost O(|N_i|²) each, and only the Schur complement fills in: its positions are the other
-/// factors and, last, the fixed effects. It is factored densely where its pattern is nearly full, or would fill up, and
-/// sparsely otherwise. Without factors it is all there is.
+/// With normal rows, a fixed effect whose column is a combination ZK of the columns of the leading effects, as the
+/// intercept is beside (1 | g), has B = (D − Λ)K with Λ the prior precision of these, and its entries of the Schur
+/// complement are Σ_i KᵀΛ D_i⁻¹B_i and its own prior: a sum, where the difference above would lose as many digits as
+/// rows are more precise than Λ.
+///
+/// Leading levels cost O(|N_i|²) each, and only the Schur complement fills in: its positions are the other factors and,
+/// last, the fixed effects. It is factored densely where its pattern is nearly full, or would fill up, and sparsely
+/// otherwise. Without factors it is all there is.
 namespace lrvb::detail {
 
 /// Patterns and positions, shared by all factorisations of a field.
@@ -40,6 +45,7 @@ class PrecisionPlan {
     void neighbours(Index level, std::vector<int>& positions) const;
     /// Where W_i begins.
     std::size_t place(Index level) const;
+    void find_combined();
     void find_neighbours();
     void find_rest_pattern();
     /// visit(row, column, value) for the lower triangle of R, some positions more than once.
@@ -61,6 +67,8 @@ class PrecisionPlan {
     std::vector<Source> sources_;
     std::vector<std::int64_t> starts_;                 // of each leading level, neighbours of other factors before it
     std::vector<std::vector<int>> column_of_meeting_;  // of each pair with the leading factor, in N_i
+    std::vector<bool> combined_;  // of the fixed effects: whether their columns are combinations ZK
+    Matrix combinations_;         // K, a column for each of these
     bool dense_ = true;
     std::shared_ptr<const SparsePlan> rest_plan_;
     Index rest_entries_ = 0;
@@ -80,6 +88,8 @@ class PrecisionFactor {
                    const std::vector<Matrix>& precisions);
 
     double log_determinant() const { return log_determinant_; }
+    /// How large the numbers are whose rounding it has: pivots of the Schur complement may be small differences.
+    double log_determinant_magnitude() const { return log_determinant_magnitude_; }
     Matrix solve(const Matrix& right) const;
     /// Of Z standard normal, draws with covariance P⁻¹.
     Matrix root_solve(const Matrix& z) const;
@@ -99,6 +109,7 @@ class PrecisionFactor {
     Matrix dense_;                // Cholesky factor of the Schur complement, or
     std::unique_ptr<SparseCholesky> sparse_;
     double log_determinant_ = 0.0;
+    double log_determinant_magnitude_ = 0.0;
 };
 
 /// The entries of S = P⁻¹ where P has entries: what traces, variances of coefficients and of rows' predictors need.

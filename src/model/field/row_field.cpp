@@ -171,7 +171,7 @@ Vector RowField::held_gradient(const At& at, const VectorView& psi) const {
     Vector gradient = core_.psi_gradient(point, squares, &spread);
     if (!core_.has_sigma) return gradient;
     const RowScale scale = this->scale(psi);
-    RowTerms terms;
+    LikelihoodTerms terms;
     if (!here) problem_->likelihood().terms(at.inner.predictors, at.inner.variances, scale, problem_->threads(), terms);
     const RowLikelihood::ScaleGradient rows = problem_->likelihood().scale_gradient(
         at.inner.predictors, at.inner.variances, scale, here ? at.inner.terms : terms);
@@ -405,7 +405,7 @@ double RowField::log_joint(const VectorView& psi, const VectorView& x, Vector* g
     }
     const RowDesign& design = problem_->design();
     const Vector predictors = design.predictors(x, 1);
-    RowTerms terms;
+    LikelihoodTerms terms;
     problem_->likelihood().terms(predictors, Vector(), own.scale, 1, terms);
     const Vector away = x - own.mean;
     const Vector pull = problem_->prior_times(own, away);

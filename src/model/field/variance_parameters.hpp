@@ -1,5 +1,7 @@
 #pragma once
 
+#include "family/scale_density.hpp"
+
 #include <lrvb/model/field.hpp>
 
 #include <string>
@@ -14,19 +16,6 @@
 ///     C_il = w_il Π_{m<l} √(1 − w_im²),   C_ii = Π_{m<i} √(1 − w_im²),   Σ = M Mᵀ,  M = diag(sd) C,
 ///     d(correlations) = Π_il (1 − w_il²)^{(q − 1 − l)/2} dw,   dw = (1 − w²) dz.
 namespace lrvb::detail {
-
-/// log p of a prior at t = log sd, with the Jacobian of t; its derivatives in t, and those of the first in the numbers
-/// of the prior. Not of a uniform one.
-struct ScaleDensity {
-    double value = 0.0;
-    double slope = 0.0;
-    double slope_by_first = 0.0;
-    double slope_by_second = 0.0;
-};
-ScaleDensity scale_density(const ScalePrior& prior, double t);
-
-/// Refuses one that makes no sense.
-void require_scale_prior(const ScalePrior& prior, const std::string& of);
 
 /// The covariance of a factor's effects at some ψ.
 struct EffectCovariance {

@@ -136,6 +136,7 @@ std::unique_ptr<FittedField> FittedField::restored(FitFile file, const Dataset& 
         weights = taken_weights(frame, frame.find(*file.data.weights));
         leave_out_weightless(frame, weights);
     }
+    if (record->response_levels) code_response(frame, frame.find(record->coding->response()), *record->response_levels);
     auto rows = std::make_shared<FieldData>(field_data(record->coding->design(frame), record->kept,
                                                        record->shape.family, record->shape.link, std::move(weights)));
     require_fitted_data(file, frame.name, checksum_of(*rows), frame.rows);

@@ -138,6 +138,7 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
     const std::vector<PosteriorVariable>& all = posterior().variables;
     FieldIntegralOptions request;
     request.seed = options.seed;
+    request.threads = options.threads;
     request.start = optimum().state.mean.head(variables.psi_count());
     const FieldIntegral integral(*model_, request);
     step(0.3);

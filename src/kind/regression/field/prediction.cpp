@@ -44,9 +44,27 @@ double root_of(const std::function<double(double)>& cdf, double p, double centre
     double high = centre + width;
     while (cdf(low) > p) low -= 2.0 * (high - low);
     while (cdf(high) < p) high += 2.0 * (high - low);
-    for (int i = 0; i < 200 && high - low > 1e-10 * std::max(width, 1e-6 * std::abs(centre)); ++i) {
-        const double middle = 0.5 * (low + high);
-        (cdf(middle) < p ? low : high) = middle;
+    // False position, which halves what an end that stays misses by (Illinois).
+    double at_low = cdf(low) - p;
+    double at_high = cdf(high) - p;
+    int stayed = 0;
+    for (int i = 0; i < 200 && high - low > 1e-9 * std::max(width, 1e-6 * std::abs(centre)); ++i) {
+        const double slope = at_high - at_low;
+        double next = slope > 0.0 && i % 8 < 7 ? low - at_low * (high - low) / slope : 0.5 * (low + high);
+        if (!(next > low && next < high)) next = 0.5 * (low + high);
+        const double there = cdf(next) - p;
+        if (std::abs(there) < 1e-12) return next;
+        if (there < 0.0) {
+            low = next;
+            at_low = there;
+            if (stayed < 0) at_high *= 0.5;
+            stayed = -1;
+        } else {
+            high = next;
+            at_high = there;
+            if (stayed > 0) at_low *= 0.5;
+            stayed = 1;
+        }
     }
     return 0.5 * (low + high);
 }

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 
 namespace lrvb::detail {
@@ -27,9 +28,31 @@ constexpr std::array<std::pair<FieldLink, std::string_view>, 5> kLinks{{{FieldLi
                                                                         {FieldLink::probit, "probit"},
                                                                         {FieldLink::cloglog, "cloglog"},
                                                                         {FieldLink::log, "log"}}};
-constexpr Index kMostNodes = 64;
+constexpr Index kMostNodes = 128;
 constexpr Index kRowsAtOnce = 1024;
 constexpr std::size_t kMostNamedLevels = 2000;
+
+// Draws (columns) one after the other so that neighbours are near each other: halves by their widest number, and so on.
+// Every so many of them are then spread as all are, which as many at random would not be.
+void order_by_halves(const Matrix& draws, std::vector<Index>::iterator begin, std::vector<Index>::iterator end) {
+    const Index count = end - begin;
+    if (count < 3 || draws.rows() == 0) return;
+    Index widest = 0;
+    double largest = -1.0;
+    for (Index d = 0; d < draws.rows(); ++d) {
+        const auto [low, high] =
+            std::minmax_element(begin, end, [&](Index a, Index b) { return draws(d, a) < draws(d, b); });
+        const double width = draws(d, *high) - draws(d, *low);
+        if (width <= largest) continue;
+        largest = width;
+        widest = d;
+    }
+    const auto middle = begin + count / 2;
+    std::nth_element(begin, middle, end,
+                     [&](Index a, Index b) { return std::pair(draws(widest, a), a) < std::pair(draws(widest, b), b); });
+    order_by_halves(draws, begin, middle);
+    order_by_halves(draws, middle, end);
+}
 
 // Those of a family, its own first.
 std::vector<FieldLink> links_of(FieldFamily family) {
@@ -148,6 +171,13 @@ std::shared_ptr<const FieldRecord> FieldRecord::read(const Fields& fields) {
     } catch (const UsageError&) {
         fields.refuse("model.family", "is none that is known, or has another link");
     }
+    if (fields.has("response_levels")) {
+        const std::vector<std::string> levels = fields.texts("response_levels");
+        if (levels.size() != 2 || levels[0] == levels[1]) {
+            fields.refuse("model.response_levels", "are not the two values of a bernoulli response");
+        }
+        record->response_levels = ResponseLevels{levels[0], levels[1]};
+    }
     shape.intercept = coding.intercept();
     for (const Index column : record->kept) shape.slopes.push_back(coding.names()[static_cast<std::size_t>(column)]);
     for (const FormulaCoding::Random& term : coding.random()) {
@@ -195,6 +225,9 @@ Document FieldRecord::document() const {
     json["columns"] = kept;
     json["family"] = family_word(shape.family);
     json["link"] = link_word(shape.link);
+    if (response_levels) {
+        json["response_levels"] = std::vector<std::string>(response_levels->begin(), response_levels->end());
+    }
     json["prior_name"] = prior_origin;
     json["prior"] = to_document(numbers);
     Document means = Document::list();
@@ -362,7 +395,7 @@ void FieldRecord::predict(const FitFile& fit, const Dataset& rows, const Predict
     }
 }
 
-// ψ of some of the draws, each as often as it weighs.
+// ψ of some of the draws, each as often as it weighs, and side by side.
 std::shared_ptr<const ModelRecord> FieldRecord::corrected(const CorrectionDraws& draws) const {
     const FieldVariables own = variables();
     std::unordered_map<std::string_view, Index> place;
@@ -370,16 +403,32 @@ std::shared_ptr<const ModelRecord> FieldRecord::corrected(const CorrectionDraws&
         place.emplace(draws.posterior.variables[v].name, static_cast<Index>(v));
     }
     const Vector weights = weights_of(draws.log_weights);
-    const std::vector<Index> chosen = resampled(weights, std::min(kMostNodes, weights.size()), 0.5);
+    Matrix psi(own.psi_count(), weights.size());
+    for (Index at = 0; at < own.psi_count(); ++at) {
+        const Index row = place.at(own.statistics()[static_cast<std::size_t>(own.first_psi() + at)]);
+        psi.row(at) = draws.values.row(row);
+    }
+    std::vector<Index> order(static_cast<std::size_t>(weights.size()));
+    std::iota(order.begin(), order.end(), Index{0});
+    order_by_halves(psi, order.begin(), order.end());
+    const std::vector<Index> chosen = resampled(Vector(weights(order)), std::min(kMostNodes, weights.size()), 0.5);
     auto record = std::make_shared<FieldRecord>(*this);
     const auto count = static_cast<Index>(chosen.size());
     record->nodes.psi.resize(own.psi_count(), count);
     record->nodes.weights = Vector::Constant(count, 1.0 / static_cast<double>(count));
+    for (Index s = 0; s < count; ++s) {
+        record->nodes.psi.col(s) = psi.col(order[static_cast<std::size_t>(chosen[static_cast<std::size_t>(s)])]);
+    }
+    // What lies in the middle of its neighbours is less spread than all are: as far apart as these again.
+    const Vector shares = weights / weights.sum();
     for (Index at = 0; at < own.psi_count(); ++at) {
-        const Index row = place.at(own.statistics()[static_cast<std::size_t>(own.first_psi() + at)]);
-        for (Index s = 0; s < count; ++s) {
-            record->nodes.psi(at, s) = draws.values(row, chosen[static_cast<std::size_t>(s)]);
-        }
+        const double mean = psi.row(at).dot(shares);
+        const double variance = (psi.row(at).array() - mean).square().matrix().dot(shares);
+        const double centre = record->nodes.psi.row(at).mean();
+        Vector about = record->nodes.psi.row(at).transpose().array() - centre;
+        const double spread = about.squaredNorm() / static_cast<double>(count);
+        if (spread > 0.0) about *= std::sqrt(variance / spread);
+        record->nodes.psi.row(at) = (about.array() + mean).transpose();
     }
     return record;
 }

@@ -2,6 +2,7 @@
 
 #include "kind/regression/field/prediction.hpp"
 #include "kind/regression/field/prior.hpp"
+#include "kind/regression/field/response.hpp"
 #include "kind/regression/field/variables.hpp"
 
 #include <lrvb/formula/design.hpp>
@@ -23,6 +24,8 @@ class FieldRecord final : public ModelRecord {
     /// Those of the formula's columns that are coefficients: not those that were zero in every row.
     std::vector<Index> kept;
     FieldShape shape;
+    /// Of a bernoulli response that is not written as 0 and 1.
+    std::optional<ResponseLevels> response_levels;
     std::string prior_origin;  // "auto" or "explicit"
     FieldPrior numbers;
     FieldMoments moments;

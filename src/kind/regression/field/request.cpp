@@ -4,6 +4,8 @@
 #include "kind/notes.hpp"
 #include "kind/regression/columns.hpp"
 #include "kind/regression/field/fitted.hpp"
+#include "kind/regression/field/response.hpp"
+#include "kind/regression/table.hpp"
 
 #include <fmt/format.h>
 
@@ -39,44 +41,63 @@ std::vector<PriorSentence> sentences_in(const Settings& settings) {
     return sentences;
 }
 
-// Of --response and -c, or the formula itself.
-Formula formula_of(const Settings& settings, const Dataset& data) {
-    if (settings.has("FORMULA")) {
-        for (const char* key : {"response", "columns", "no-intercept"}) {
-            if (!settings.has(key)) continue;
-            throw UsageError(fmt::format("the formula says what --{} would: leave that out", key));
-        }
-        return Formula::parse(settings.text("FORMULA"));
+/// The rows that a formula is of, and the formula.
+struct Source {
+    Formula formula;
+    FormulaOptions options;
+    RegressionTable table;
+};
+
+Source source_by_formula(const FitRequest& fit) {
+    const Settings& settings = fit.settings;
+    for (const char* key : {"response", "columns", "no-intercept"}) {
+        if (!settings.has(key)) continue;
+        throw UsageError(fmt::format("the formula says what --{} would: leave that out", key));
     }
+    Source source;
+    source.formula = Formula::parse(settings.text("FORMULA"));
+    source.options.factors = settings.list("factor");
+    source.options.numbers = settings.list("numeric");
+    require_apart(source.options.factors, source.options.numbers);
+    source.options.weights = settings.text("weights");
+    source.options.missing = settings.flag("drop-missing") ? Missing::drop : Missing::refuse;
+    const std::vector<std::string> columns = source.formula.columns();
+    if (std::find(columns.begin(), columns.end(), source.options.weights) != columns.end()) {
+        throw UsageError(fmt::format("--weights {}: the formula has that column too: choose another for one of them",
+                                     printable(source.options.weights)));
+    }
+    RegressionTable& table = source.table;
+    table.frame = source.formula.read(fit.data, source.options);
+    if (settings.has("weights")) {
+        const Index place = table.frame.find(settings.text("weights"));
+        table.weights_name = table.frame.columns[static_cast<std::size_t>(place)].name;
+        table.weights = taken_weights(table.frame, place);
+    }
+    if (const std::optional<std::string> response = source.formula.response_column()) {
+        table.response = table.frame.find(*response);
+    } else {
+        table.response = -1;
+    }
+    return source;
+}
+
+// --response and -c, which are short for a formula.
+Source source_by_columns(const FitRequest& fit) {
+    const Settings& settings = fit.settings;
     if (!settings.has("response")) {
         throw UsageError(
             "there is neither a formula nor a --response: say what is to be explained, as in 'y ~ x + (1 | g)'");
     }
-    FrameOptions read;
-    read.columns = settings.list("columns");
-    read.ranges = true;
-    const bool chosen = !read.columns.empty();
-    if (chosen) read.last = {settings.text("response")};
-    read.numbers = {settings.text("response")};
-    read.missing = Missing::drop;  // names alone are looked at
-    const DataFrame frame = data.with_na(data.na()).frame(read);
-    const Index response =
-        chosen ? static_cast<Index>(frame.columns.size()) - 1 : frame.find(settings.text("response"));
-    std::vector<std::string> columns;
-    for (std::size_t j = 0; j < frame.columns.size(); ++j) {
-        const std::string& name = frame.columns[j].name;
-        if (static_cast<Index>(j) == response || name == settings.text("weights")) continue;
-        columns.push_back(name);
-    }
-    return Formula::of_columns(frame.columns[static_cast<std::size_t>(response)].name, columns,
-                               !settings.flag("no-intercept"));
-}
-
-void require_apart(const std::vector<std::string>& factors, const std::vector<std::string>& numbers) {
-    for (const std::string& column : factors) {
-        if (std::find(numbers.begin(), numbers.end(), column) == numbers.end()) continue;
-        throw UsageError(fmt::format("--factor and --numeric both have '{}': give it to one of them", column));
-    }
+    Source source;
+    source.table = read_table(fit);
+    const std::vector<std::string> names = source.table.frame.column_names();
+    std::vector<std::string> columns = names;
+    columns.erase(columns.begin() + source.table.response);
+    source.formula = Formula::of_columns(names[static_cast<std::size_t>(source.table.response)], columns,
+                                         !settings.flag("no-intercept"));
+    source.options.factors = settings.list("factor");
+    source.options.numbers = settings.list("numeric");
+    return source;
 }
 
 // Columns that are zero in every row are left out; what others make up is refused.
@@ -84,6 +105,10 @@ std::vector<Index> kept_columns(const FormulaDesign& design, std::vector<std::st
     const IdleColumns idle = idle_columns(design.columns, design.intercept);
     const auto named = [&](Index column) {
         return fmt::format("beta[{}]", printable(design.names[static_cast<std::size_t>(column)]));
+    };
+    const auto is_of_cells = [&](Index column) {
+        const std::string& name = design.names[static_cast<std::size_t>(column)];
+        return name.find("=") != std::string::npos && name.find(":") != std::string::npos;
     };
     if (!idle.constant.empty()) {
         throw std::runtime_error(
@@ -94,12 +119,15 @@ std::vector<Index> kept_columns(const FormulaDesign& design, std::vector<std::st
         const bool many = design.columns.cols() >= design.columns.rows();
         throw std::runtime_error(fmt::format(
             "{}: {}: the column of {} is a combination of those before it{}, so that no data can tell their "
-            "coefficients apart: leave it out",
+            "coefficients apart: leave it out{}",
             design.source,
             many ? fmt::format("there are {} coefficients for {} rows",
                                design.columns.cols() + (design.intercept ? 1 : 0), design.columns.rows())
                  : "columns depend on each other",
-            named(idle.collinear.front()), design.intercept ? " and the intercept" : ""));
+            named(idle.collinear.front()), design.intercept ? " and the intercept" : "",
+            is_of_cells(idle.collinear.front()) ? "; a cell of factors may be empty, and a formula such as 0 + a:b has "
+                                                  "a coefficient for each that is not"
+                                                : ""));
     }
     std::vector<Index> kept;
     std::vector<std::string> empty;
@@ -114,6 +142,40 @@ std::vector<Index> kept_columns(const FormulaDesign& design, std::vector<std::st
         notes.push_back(fmt::format("{}: zero in every row, as of an empty cell, and left out", enumerated(empty)));
     }
     return kept;
+}
+
+// Numbers whose squares a computer does not have.
+void require_reach(const FormulaDesign& design, const std::vector<Index>& kept) {
+    constexpr double largest = 1e150;
+    const auto require = [&](const Vector& values, const std::string& name, const std::string& remedy) {
+        const double spread = values.maxCoeff() - values.minCoeff();
+        const double size = values.cwiseAbs().maxCoeff();
+        if (size < largest && (spread == 0.0 || spread > 1.0 / largest)) return;
+        throw std::runtime_error(
+            fmt::format("{}: the numbers of {} go beyond what can be squared: take another unit, "
+                        "as in {}",
+                        design.source, shown(name), remedy));
+    };
+    require(design.y, design.response, "I(y / 1e100) ~ …");
+    for (const Index j : kept) {
+        require(design.columns.col(j), design.names[static_cast<std::size_t>(j)], "I(x / 1e100)");
+    }
+    for (const RandomTerm& term : design.random) {
+        for (Index e = 0; e < term.values.cols(); ++e) {
+            require(term.values.col(e), term.effects[static_cast<std::size_t>(e)], "I(x / 1e100)");
+        }
+    }
+}
+
+// Where no row differs there is no scale for the prior, and nothing to explain.
+void require_differences(const FormulaDesign& design, FieldFamily family) {
+    const bool is_normal = family == FieldFamily::gaussian || family == FieldFamily::student;
+    if (!is_normal || design.y.maxCoeff() > design.y.minCoeff()) return;
+    throw std::runtime_error(
+        design.y.size() == 1
+            ? fmt::format("{}: there is one row alone, too few for a regression: add rows", design.source)
+            : fmt::format("{}: the response {} is {} in every row, so that there is nothing to explain: choose another",
+                          design.source, shown(design.response), design.y[0]));
 }
 
 // A slope whose column does not vary within any group is told from the intercepts by the prior alone.
@@ -154,61 +216,27 @@ void add_factor_notes(const FieldData& data, std::vector<std::string>& warnings)
     }
 }
 
-// A normal response that looks like another.
-void add_response_warnings(const FieldData& data, std::vector<std::string>& warnings) {
-    if (data.family != FieldFamily::gaussian) return;
-    constexpr std::size_t most = 20;
-    std::set<double> few;
-    for (Index n = 0; n < data.y.size() && few.size() <= most; ++n) few.insert(data.y[n]);
-    if (few.size() > most) return;
-    const bool whole = std::all_of(few.begin(), few.end(), [](double v) { return v >= 0.0 && v == std::floor(v); });
-    if (few.size() == 2) {
-        warnings.push_back(
-            fmt::format("the response {} has two values, but this fits a normal response: "
-                        "--family bernoulli fits one of 0 and 1",
-                        shown(data.response)));
-    } else if (whole && data.y.mean() < 10.0) {
-        warnings.push_back(
-            fmt::format("the response {} has small counts, but this fits a normal response of one "
-                        "variance: --family poisson fits counts",
-                        shown(data.response)));
-    }
-}
-
-// What a response of the family can be, with the row that is not.
-void require_response(const FormulaDesign& design, const DataFrame& frame, const std::string& family_text,
-                      FieldFamily family) {
-    if (design.trials.size() > 0 && family != FieldFamily::binomial) {
-        throw UsageError("cbind(successes, failures) is the response of a binomial family: give --family binomial");
-    }
-    if (family_text == "bernoulli" && design.trials.size() > 0) {
-        throw UsageError("cbind(successes, failures) is of several trials: give --family binomial");
-    }
-    const auto refuse = [&](Index n, double value, const std::string& reason) {
-        throw std::runtime_error(fmt::format("{}: row {}: the response {} is {}, but {}", design.source,
-                                             frame.file_row(n), shown(design.response), value, reason));
-    };
-    const auto is_count = [](double value) { return value >= 0.0 && value == std::floor(value); };
-    for (Index n = 0; n < design.y.size(); ++n) {
-        const double y = design.y[n];
-        if (family == FieldFamily::poisson && !is_count(y)) {
-            refuse(n, y, "counts are whole and not negative: choose another --family");
-        }
-        if (family != FieldFamily::binomial) continue;
-        if (design.trials.size() == 0) {
-            if (y == 0.0 || y == 1.0) continue;
-            refuse(n, y,
-                   family_text == "binomial" ? "without its failures it is 0 or 1: write cbind(successes, failures) ~ …"
-                                             : "a bernoulli response is 0 or 1: choose another --family");
-        }
-        if (!is_count(y)) refuse(n, y, "successes are whole and not negative: correct the row, or leave it out");
-        if (!is_count(design.trials[n] - y)) {
-            throw std::runtime_error(fmt::format(
-                "{}: row {}: the response {} has {} failures, but these are whole and not negative: correct "
-                "the row, or leave it out",
-                design.source, frame.file_row(n), shown(design.response), design.trials[n] - y));
+// How columns were taken, where they are not written in a formula.
+void add_notes(const Source& source, bool is_written, const Settings& settings, Request& request) {
+    const RegressionTable& table = source.table;
+    const FieldRecord& record = *request.record;
+    RegressionDesign taken;  // what the notes know of a regression
+    taken.response = record.coding->response();
+    if (!is_written) {
+        for (const std::string& column : record.coding->columns()) {
+            RegressionTerm& term = taken.terms.emplace_back();
+            term.column = column;
+            for (const FormulaCoding::Factor& factor : record.coding->factors()) {
+                if (factor.column == column) term.levels = factor.levels;
+            }
         }
     }
+    request.notes = index_notes(table.frame.leaves_out_row_names,
+                                is_written ? std::vector<std::string>() : counting_columns(table.frame, taken),
+                                settings.list("columns"));
+    for (std::string& note : column_notes(table.frame, taken)) request.notes.push_back(std::move(note));
+    if (record.response_levels) request.notes.push_back(response_note(taken.response, *record.response_levels));
+    if (table.weightless > 0) request.notes.push_back(table.weightless_note());
 }
 
 Request request_of(const FitRequest& fit) {
@@ -219,41 +247,40 @@ Request request_of(const FitRequest& fit) {
     const FieldFamily family = family_of_word(settings.text("family"));
     const FieldLink link = link_of_word(family, settings.text("link"));
     const std::vector<PriorSentence> sentences = sentences_in(settings);
-    const Formula formula = formula_of(settings, fit.data);
-    FormulaOptions options;
-    options.factors = settings.list("factor");
-    options.numbers = settings.list("numeric");
-    require_apart(options.factors, options.numbers);
-    options.weights = settings.text("weights");
-    options.missing = settings.flag("drop-missing") ? Missing::drop : Missing::refuse;
-    DataFrame frame = formula.read(fit.data, options);
+    const bool is_written = settings.has("FORMULA");
+    Source source = is_written ? source_by_formula(fit) : source_by_columns(fit);
+    RegressionTable& table = source.table;
+    DataFrame& frame = table.frame;
+    if (table.weights.size() > 0 && !(table.weights.maxCoeff() > 0.0)) {
+        throw std::runtime_error(
+            fmt::format("{}: column {}: every row has the weight 0, so that none is left: choose "
+                        "another column",
+                        frame.name, shown(*table.weights_name)));
+    }
+    require_clear_columns(frame, table.response,
+                          is_written);  // with all rows: what stands there was not meant as groups
+    table.weightless = leave_out_weightless(frame, table.weights);
 
     Request request;
-    Vector weights;
-    std::optional<std::string> weights_name;
-    Index weightless = 0;
-    if (settings.has("weights")) {
-        const Index place = frame.find(settings.text("weights"));
-        weights_name = frame.columns[static_cast<std::size_t>(place)].name;
-        weights = taken_weights(frame, place);
-        weightless = leave_out_weightless(frame, weights);
-    }
-    require_clear_columns(frame, -1);
-    options.baselines = baselines_of(settings, frame);
     request.record = std::make_shared<FieldRecord>();
     FieldRecord& record = *request.record;
-    record.coding = std::make_shared<FormulaCoding>(formula, frame, options);
+    if (table.response >= 0) {
+        record.response_levels =
+            response_levels(frame, table.response, settings.text("family"), settings.text("success"));
+        if (record.response_levels) code_response(frame, table.response, *record.response_levels);
+    } else if (settings.has("success")) {
+        throw UsageError("--success is for a response that is a column: leave it out");
+    }
+    source.options.baselines = baselines_of(settings, frame);
+    record.coding = std::make_shared<FormulaCoding>(source.formula, frame, source.options);
     FormulaDesign design = record.coding->design(frame);
     require_response(design, frame, settings.text("family"), family);
-    request.notes = index_notes(frame.leaves_out_row_names, {}, {});
-    if (weightless > 0) {
-        request.notes.push_back(fmt::format("{}: weights; {} the weight 0, and {} left out", printable(*weights_name),
-                                            weightless == 1 ? "one row has" : fmt::format("{} rows have", weightless),
-                                            weightless == 1 ? "is" : "are"));
-    }
+    add_notes(source, is_written, settings, request);
+    require_differences(design, family);
     record.kept = kept_columns(design, request.notes);
+    require_reach(design, record.kept);
     request.known.columns = record.coding->columns();
-    request.data = std::make_shared<FieldData>(field_data(std::move(design), record.kept, family, link, weights));
+    request.data = std::make_shared<FieldData>(field_data(std::move(design), record.kept, family, link, table.weights));
     add_factor_notes(*request.data, request.warnings);
     add_response_warnings(*request.data, request.warnings);
     record.shape = shape_of(*request.data);
@@ -263,7 +290,7 @@ Request request_of(const FitRequest& fit) {
     request.known.name = frame.name;
     request.known.rows = frame.rows;
     request.known.dropped = frame.dropped;
-    request.known.weights = weights_name;
+    request.known.weights = table.weights_name;
     request.known.total_weight = request.data->total_weight();
     request.known.na = fit.data.na();
     request.known.checksum = checksum_of(*request.data);
@@ -274,8 +301,9 @@ Request request_of(const FitRequest& fit) {
 }  // namespace
 
 bool is_by_formula(const Settings& settings) {
-    if (settings.has("FORMULA") || settings.has("family") || settings.has("link") || settings.has("show-priors"))
-        return true;
+    for (const char* key : {"FORMULA", "family", "link", "success", "show-priors"}) {
+        if (settings.has(key)) return true;
+    }
     const std::vector<std::string> priors = settings.texts("prior");
     return std::any_of(priors.begin(), priors.end(),
                        [](const std::string& text) { return text != "auto" && text != "paper"; });

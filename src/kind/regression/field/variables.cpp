@@ -1,5 +1,7 @@
 #include "kind/regression/field/variables.hpp"
 
+#include "kind/regression/field/functions.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -386,7 +388,7 @@ Posterior FieldVariables::posterior(const FieldModel& model, const Optimum& opti
     for (VariableMeaning& meaning : meanings()) {
         const FromDraw rule = meaning.from_draw;
         const Index at = rule.combination.front().first;
-        if (rule.function) {  // by differences, on a scale where it is unbounded
+        if (rule.function) {  // derivatives by differences, as long as what averages say
             Vector values(static_cast<Index>(rule.combination.size()));
             for (Index s = 0; s < values.size(); ++s)
                 values[s] = mean[rule.combination[static_cast<std::size_t>(s)].first];
@@ -395,6 +397,10 @@ Posterior FieldVariables::posterior(const FieldModel& model, const Optimum& opti
                                         : meaning.role == Role::off_diagonal                 ? Transform::correlation
                                                                                              : Transform::logistic;
             const auto unbounded = [&](double x) { return unbounded_values(transform, Vector{{x}})[0]; };
+            SparseMatrix own(mean.size(), values.size());
+            for (Index s = 0; s < values.size(); ++s) {
+                own.insert(rule.combination[static_cast<std::size_t>(s)].first, s) = 1.0;
+            }
             Gradient gradient;
             Gradient unbounded_gradient;
             for (Index s = 0; s < values.size(); ++s) {
@@ -408,8 +414,24 @@ Posterior FieldVariables::posterior(const FieldModel& model, const Optimum& opti
                 gradient.emplace_back(statistic, (up - down) / (2.0 * step));
                 unbounded_gradient.emplace_back(statistic, (unbounded(up) - unbounded(down)) / (2.0 * step));
             }
-            posterior.variables.push_back(transformed_variable(std::move(meaning), value, std::move(gradient),
-                                                               transform, unbounded(value),
+            FunctionMoments moments{value, 0.0, unbounded(value), 0.0};
+            if (posterior.has_response()) {
+                const Matrix covariance = posterior.covariance->between(own, own);
+                const auto sd_by = [&](const Gradient& slopes) {
+                    Vector along(values.size());
+                    for (Index s = 0; s < along.size(); ++s) along[s] = slopes[static_cast<std::size_t>(s)].second;
+                    return std::sqrt(std::max(0.0, along.dot(covariance * along)));
+                };
+                const auto stretch = [&](Gradient& slopes, double to) {
+                    const double by = to / sd_by(slopes);
+                    for (auto& [statistic, slope] : slopes) slope *= std::isfinite(by) ? by : 1.0;
+                };
+                moments = function_moments(rule.function, values, covariance, transform);
+                stretch(gradient, moments.sd);
+                stretch(unbounded_gradient, moments.unbounded_sd);
+            }
+            posterior.variables.push_back(transformed_variable(std::move(meaning), moments.mean, std::move(gradient),
+                                                               transform, moments.unbounded_mean,
                                                                std::move(unbounded_gradient)));
         } else if (rule.transform == Transform::exponential) {  // sd or 1/sd², lognormal
             const double factor = rule.combination.front().second;

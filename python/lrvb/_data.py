@@ -1,0 +1,257 @@
+"""From what people have, arrays, frames, files and chunks, to what the library reads, without a copy where it can be."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _core
+from ._errors import DataError
+
+#: What can be given as data.
+DataLike = Any
+
+#: Bytes of files and chunks that are kept in memory.
+MEMORY = 256 << 20
+
+_NUMBERS = {"f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"}
+
+
+def _readable(values: np.ndarray, name: str) -> np.ndarray:
+    """The array itself where the library can read it; otherwise one that it can, converted."""
+    if values.dtype.kind == "b":
+        return values.view(np.uint8) if values.dtype.itemsize == 1 else values.astype(np.uint8)
+    code = values.dtype.kind + str(values.dtype.itemsize)
+    if code in _NUMBERS and values.dtype.isnative:
+        return values
+    if values.dtype.kind in "fiu":
+        return values.astype(np.float64)
+    if values.dtype.kind == "c":
+        raise DataError(f"column {name!r} holds complex numbers: give their real part, or two columns")
+    if values.dtype.kind in "mM":
+        raise DataError(f"column {name!r} holds times: convert them to numbers, such as days since a date")
+    raise DataError(f"column {name!r} holds {values.dtype}, but must be numbers")
+
+
+def _numbers_of_objects(values: np.ndarray, name: str) -> np.ndarray:
+    """An object array as doubles; refused with the first entry that is no number."""
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        for row, value in enumerate(values.ravel(), start=1):
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                raise DataError(
+                    f"column {name!r}, row {row}: {value!r} is no number: correct it, or give a DataFrame, whose columns of text are "
+                    "factors of a regression"
+                ) from None
+        raise
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode()
+
+
+def _text_column(name: str, values: Any) -> tuple[str, list[str], np.ndarray]:
+    """Levels, sorted by their bytes, and codes of a column of text; -1 where it is missing."""
+    import pandas as pd
+
+    if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
+        codes = np.asarray(values.cat.codes, dtype=np.int64)
+        categories = [str(category) for category in values.cat.categories]
+    else:
+        codes, uniques = pd.factorize(values, use_na_sentinel=True)
+        categories = [str(unique) for unique in uniques]
+    used = np.unique(codes[codes >= 0])
+    texts: list[str] = sorted({categories[code] for code in used}, key=_bytes)
+    place = {text: at for at, text in enumerate(texts)}
+    again = np.full(len(categories) + 1, -1, dtype=np.int64)
+    for code in used:
+        again[code] = place[categories[code]]
+    return name, texts, again[codes]
+
+
+def _frame_column(name: str, values: Any) -> tuple[Any, ...]:
+    """A column of a frame: numbers where they are, and anything else as text."""
+    import pandas as pd
+
+    kind = values.dtype
+    if isinstance(kind, pd.CategoricalDtype) or kind == object or pd.api.types.is_bool_dtype(kind):
+        return _text_column(name, values)
+    if pd.api.types.is_string_dtype(kind) and not pd.api.types.is_numeric_dtype(kind):
+        return _text_column(name, values)
+    if pd.api.types.is_extension_array_dtype(kind):
+        if pd.api.types.is_numeric_dtype(kind):
+            return name, values.to_numpy(dtype=np.float64, na_value=np.nan)
+        raise DataError(f"column {name!r} holds {kind}, but must be numbers or text")
+    return name, _readable(values.to_numpy(), name)
+
+
+def _frame(frame: Any, columns: Optional[Sequence[str]]) -> list[tuple[Any, ...]]:
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        name = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"two columns of the frame are called {name!r}: rename one of them")
+    chosen = range(len(names))
+    if columns is not None:
+        chosen = [at for at in range(len(names)) if names[at] in set(columns)]  # type: ignore[assignment]
+    return [_frame_column(names[at], frame.iloc[:, at]) for at in chosen]
+
+
+def _array(values: np.ndarray, names: Optional[Sequence[str]]) -> list[tuple[Any, ...]]:
+    if values.ndim == 1:
+        values = values.reshape(-1, 1) if values.dtype == object else values[:, np.newaxis]
+    if values.ndim != 2:
+        raise DataError(f"the array has {values.ndim} dimensions, but must have two, rows and columns (or one, of a single column)")
+    width = values.shape[1]
+    if values.shape[0] == 0 or width == 0:
+        raise DataError(f"the array has {values.shape[0]} rows and {width} columns: there is nothing to fit")
+    if names is None:
+        names = [str(at + 1) for at in range(width)]
+    if len(names) != width:
+        raise DataError(f"there are {len(names)} names for {width} columns: give one a column")
+    if values.dtype == object:
+        values = np.column_stack([_numbers_of_objects(values[:, at], names[at]) for at in range(width)])
+    elif values.dtype.kind in "US":
+        raise DataError(f"the array holds text, such as {values.flat[0]!r}: give a DataFrame, whose columns of text are factors of a regression")
+    readable = _readable(values, names[0])
+    return [(names[at], readable[:, at]) for at in range(width)]
+
+
+def _as_chunk(chunk: Any, width: Optional[int]) -> np.ndarray:
+    if hasattr(chunk, "to_numpy"):
+        chunk = chunk.to_numpy(dtype=np.float64)
+    array = np.asarray(chunk)
+    if array.dtype == object or array.dtype.kind not in "fiub":
+        raise DataError(f"a chunk holds {array.dtype}, but must be numbers")
+    if array.ndim == 1:
+        array = array[:, np.newaxis]
+    if array.ndim != 2 or array.shape[1] == 0 or (width is not None and array.shape[1] != width):
+        raise DataError(f"a chunk has the shape {array.shape}, but must have rows and {width or 'at least one'} columns, as the first has")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def _chunks(data: Any, names: Optional[Sequence[str]], na: Sequence[str], memory: int) -> _core.Data:
+    """An iterator of chunks, which can be read once, or a callable that gives such iterators."""
+    is_repeatable = callable(data)
+    first_iterator = iter(data()) if is_repeatable else iter(data)
+    try:
+        first = next(first_iterator)
+    except StopIteration:
+        raise DataError("rows in chunks: there is no chunk: give at least one") from None
+    if names is None and hasattr(first, "columns"):
+        names = [str(name) for name in first.columns]
+    head = _as_chunk(first, None)
+    width = head.shape[1]
+    if names is None:
+        names = [str(at + 1) for at in range(width)]
+    if len(names) != width:
+        raise DataError(f"there are {len(names)} names for {width} columns: give one a column")
+
+    def converted() -> Iterator[np.ndarray]:
+        if is_repeatable:
+            rest: Iterator[Any] = iter(data())
+        else:
+            yield head
+            rest = first_iterator
+        for chunk in rest:
+            yield _as_chunk(chunk, width)
+
+    return _core.Data.from_chunks(converted, list(names), is_repeatable, memory, list(na))
+
+
+def path_of(data: Any) -> Optional[str]:
+    """The path, where data are a file's."""
+    return os.fspath(data) if isinstance(data, (str, os.PathLike)) else None
+
+
+def as_data(
+    data: DataLike,
+    *,
+    names: Optional[Sequence[str]] = None,
+    columns: Optional[Sequence[str]] = None,
+    weights: Optional[np.ndarray] = None,
+    na: Sequence[str] = (),
+    memory: int = MEMORY,
+    name: str = "a table in memory",
+) -> _core.Data:
+    """Data of any kind as the library reads them.
+
+    Parameters
+    ----------
+    data : array, DataFrame, mapping of columns, path, iterator of chunks, or callable that returns one
+        A frame's columns of text, categories and truth values are factors.
+    names : sequence of str, optional
+        Of the columns of an array; otherwise they are "1", "2", ….
+    columns : sequence of str, optional
+        Those of a frame that are looked at; others may hold anything.
+    weights : array, optional
+        A further column, called "sample_weight".
+    na : sequence of str
+        Texts that mean a missing value.
+    memory : int
+        Bytes of a file, or of chunks, that are kept in memory.
+    """
+    path = path_of(data)
+    if path is not None:
+        if weights is not None:
+            raise DataError("weights in an array are for data in memory: name the column of the file instead")
+        return _core.Data.from_path(path, memory, list(na))
+    if isinstance(data, (bytes, bytearray)):
+        raise DataError("data are bytes: give a path as text, an array or a frame")
+    parts: list[tuple[Any, ...]]
+    if hasattr(data, "iloc") and hasattr(data, "columns"):
+        parts = _frame(data, columns)
+        if len(data) == 0 or not parts:
+            raise DataError(f"the frame has {len(data)} rows and {len(parts)} columns that are used: there is nothing to fit")
+    elif isinstance(data, Mapping):
+        import pandas as pd
+
+        parts = _frame(pd.DataFrame(dict(data)), columns)
+    elif hasattr(data, "iloc"):  # a Series
+        parts = [_frame_column(str(data.name) if data.name is not None else "1", data)]
+    elif callable(data) or isinstance(data, Iterator):
+        if weights is not None:
+            raise DataError("weights in an array are for data in memory: give them as a column of the chunks")
+        return _chunks(data, names, na, memory)
+    elif hasattr(data, "tocsr"):
+        raise DataError("the data are a sparse matrix: give a dense array (X.toarray()), or its rows in chunks")
+    else:
+        try:
+            if isinstance(data, np.ma.MaskedArray):
+                masked: Any = data
+                data = masked.astype(np.float64).filled(np.nan) if np.any(masked.mask) else masked.data
+            array = np.asarray(data)
+        except ValueError as error:
+            raise DataError(f"the data are no array: {error}") from None
+        if array.ndim == 0:
+            raise DataError(f"the data are {data!r}: give an array, a frame, a path or chunks of rows")
+        parts = _array(array, names)
+    if weights is not None:
+        rows = len(parts[0][-1])
+        column = np.asarray(weights)
+        if column.shape != (rows,):
+            raise DataError(f"sample_weight has the shape {column.shape}, but must have a weight for each of the {rows} rows")
+        if column.dtype == object:
+            column = _numbers_of_objects(column, "weights")
+        if WEIGHTS in [part[0] for part in parts]:
+            raise DataError(f"a column is called {WEIGHTS!r}, as the weights are that were given beside it: rename it")
+        parts = parts + [(WEIGHTS, _readable(column, "weights"))]
+    return _core.Data.from_columns(name, parts, list(na))
+
+
+#: What the column of weights is called that came as an array.
+WEIGHTS = "sample_weight"
+
+
+def is_repeatable(data: DataLike) -> bool:
+    """Whether data can be read again."""
+    return not isinstance(data, Iterator)
+
+
+ProgressLike = Union[bool, Callable[..., None], None]
+ChunkLike = Iterable[np.ndarray]

@@ -1,0 +1,218 @@
+"""Forty bad inputs and more: the right exception, the right sentence, and no crash."""
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import lrvb
+import numpy as np
+import pandas as pd
+import pytest
+
+X = np.concatenate([np.linspace(-1, 1, 40), np.linspace(7, 9, 40)])
+FRAME = pd.DataFrame({"y": X, "x": np.arange(80.0), "g": ["a", "b"] * 40})
+
+
+def fitted(data=X, **options):
+    return lrvb.mixture(data, 2, check="never", **options)
+
+
+def a_fit():
+    return fitted(X.copy())
+
+
+def empty_chunks():
+    return iter([])
+
+
+def failing_chunks():
+    yield X[:10, None]
+    raise OSError("the disk is gone")
+
+
+def uneven_chunks():
+    yield X[:10, None]
+    yield np.ones((3, 2))
+
+
+CASES = {
+    # Shapes.
+    "three dimensions": (lambda: fitted(np.zeros((4, 4, 4))), ValueError, "3 dimensions"),
+    "no rows": (lambda: fitted(np.empty((0, 2))), ValueError, "0 rows"),
+    "no columns": (lambda: fitted(np.empty((5, 0))), ValueError, "0 columns"),
+    "a number": (lambda: fitted(3.0), ValueError, "give an array"),
+    "nothing": (lambda: fitted(None), ValueError, "give an array|no number"),
+    "ragged lists": (lambda: fitted([[1.0, 2.0], [3.0]]), ValueError, "no array|no number"),
+    "an empty frame": (lambda: fitted(FRAME.iloc[:0][["x"]]), ValueError, "0 rows"),
+    "fewer rows than components": (lambda: lrvb.mixture(X[:3], 9, check="never"), ValueError, "fewer than 9 components"),
+    "too many names": (lambda: fitted(X, names=["a", "b"]), ValueError, "2 names for 1 columns"),
+    # Kinds of numbers.
+    "text": (lambda: fitted(np.array(["a", "b"])), ValueError, "holds text"),
+    "an object array with text": (lambda: fitted(np.array([1.0, "x", None], dtype=object)), ValueError, "row 2: 'x' is no number"),
+    "complex numbers": (lambda: fitted(X.astype(complex)), ValueError, "complex"),
+    "dates": (lambda: fitted(np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[D]")), ValueError, "times"),
+    "a column of text in a mixture": (lambda: fitted(FRAME), ValueError, "column 'g' holds text"),
+    "bytes": (lambda: fitted(b"1,2,3"), ValueError, "bytes"),
+    "NaN": (lambda: fitted(np.append(X, np.nan)), ValueError, "row 81, column '1': the value is missing"),
+    "NaN in a strided view": (lambda: fitted(np.append(X, [np.nan, 1.0])[::2]), ValueError, "missing"),
+    "infinite": (lambda: fitted(np.append(X, np.inf)), ValueError, "row 81, column '1': the value is infinite"),
+    "nothing but missing values": (lambda: fitted(np.full(5, np.nan), drop_missing=True), ValueError, "none is left"),
+    "a constant column": (lambda: fitted(np.ones(50)), ValueError, "constant|same|vary"),
+    "two columns of one name": (lambda: fitted(pd.DataFrame(np.ones((9, 2)), columns=["a", "a"])), ValueError, "rename one"),
+    # Options.
+    "no components": (lambda: lrvb.mixture(X, 0), ValueError, "n_components is 0"),
+    "half a component": (lambda: lrvb.mixture(X, 1.5), ValueError, "must be a whole number"),
+    "an unknown covariance": (lambda: fitted(covariance="round"), ValueError, "must be one of full, diagonal"),
+    "an unknown prior": (lambda: fitted(prior="mine"), ValueError, "must be one of paper, auto"),
+    "a negative prior number": (lambda: fitted(prior_variance=-1.0), ValueError, "prior_variance"),
+    "an unknown check": (lambda: lrvb.mixture(X, 2, check="sometimes"), ValueError, "check is 'sometimes'"),
+    "a tolerance of one": (lambda: fitted(tolerance=1.0), ValueError, "tolerance is 1"),
+    "no iterations": (lambda: fitted(max_iterations=0), ValueError, "max_iterations is 0"),
+    "no threads": (lambda: fitted(threads=0), ValueError, "threads is 0"),
+    "a seed of text": (lambda: fitted(seed="one"), ValueError, "seed is 'one'"),
+    "weights of another length": (lambda: fitted(weights=np.ones(3)), ValueError, "a weight for each of the 80 rows"),
+    "negative weights": (lambda: fitted(weights=-np.ones(80)), ValueError, "weight"),
+    "weights that are all zero": (lambda: fitted(weights=np.zeros(80)), ValueError, "no row has a weight"),
+    "a column that is not there": (lambda: fitted(FRAME, columns="z"), ValueError, "z"),
+    # Formulas.
+    "a formula that is none": (lambda: lrvb.regression("y ~ ~ x", FRAME), ValueError, "y ~ ~ x"),
+    "a formula that is a number": (lambda: lrvb.regression(3, FRAME), ValueError, "formula is 3"),
+    "a formula with an unknown column": (lambda: lrvb.regression("y ~ z", FRAME), ValueError, "z"),
+    "an unknown family": (lambda: lrvb.regression("y ~ x", FRAME, family="cauchy"), ValueError, "must be one of gaussian"),
+    "a response of text": (lambda: lrvb.regression("g ~ x", FRAME), ValueError, "g"),
+    "a prior that is no sentence": (lambda: lrvb.regression("y ~ x", FRAME, prior="wide"), ValueError, "wide"),
+    "dates in a frame": (lambda: lrvb.regression("y ~ t", FRAME.assign(t=pd.Timestamp("2020-01-01"))), ValueError, "times"),
+    # Files and chunks.
+    "a file that is not there": (lambda: fitted("no/such/file.csv"), FileNotFoundError, "file.csv"),
+    "a folder": (lambda: fitted("/tmp"), (IsADirectoryError, ValueError), "tmp"),
+    "a fit file that is not there": (lambda: lrvb.load("no/such/fit.json"), FileNotFoundError, "fit.json"),
+    "a fit file that is none": (lambda: lrvb.loads("{}"), ValueError, "a fit"),
+    "no chunks": (lambda: fitted(empty_chunks), ValueError, "there is no chunk"),
+    "chunks that fail": (lambda: fitted(failing_chunks), OSError, "the disk is gone"),
+    "chunks of another width": (lambda: fitted(uneven_chunks), ValueError, "shape \\(3, 2\\)"),
+    "an iterator that does not fit into memory": (lambda: fitted(iter([X[:, None]] * 3), memory=64), ValueError, "only once"),
+    "a closed file": (lambda: fitted(open(os.devnull)), ValueError, "no array|nothing|no chunk|holds"),
+    # Questions.
+    "an unknown variable": (lambda: a_fit().summary("nu"), ValueError, "nu"),
+    "a variable that is a number": (lambda: a_fit().summary([3]), ValueError, "must be a name"),
+    "several where one is meant": (lambda: a_fit().mean("mu"), ValueError, "is 2 variables"),
+    "a level of two": (lambda: a_fit().summary(level=2.0), ValueError, "level is 2"),
+    "no row at the top": (lambda: a_fit().influence(top=0), ValueError, "top is 0"),
+    "half a row": (lambda: a_fit().influence(top=1.5), ValueError, "top is 1.5"),
+    "no draws": (lambda: a_fit().draws(0), ValueError, "n is 0"),
+    "an unknown method": (lambda: a_fit().check(method="guess"), ValueError, "method is 'guess'"),
+    "too few draws": (lambda: a_fit().check(draws=5), ValueError, "draws is 5"),
+    "intervals of a mixture": (lambda: a_fit().predict(X, level=0.9), ValueError, "no intervals"),
+    "a prediction of text": (lambda: a_fit().predict(np.array(["a"])), ValueError, "text"),
+    "a prediction of other columns": (lambda: a_fit().predict(np.ones((3, 2))), ValueError, "2 columns, but the fit has 1"),
+    "rows without data": (lambda: lrvb.loads(a_fit().to_json()).influence(), ValueError, "fit.with_data"),
+    "other data": (lambda: lrvb.loads(a_fit().to_json()).with_data(X + 1.0), ValueError, "data"),
+    "fewer data": (lambda: lrvb.loads(a_fit().to_json()).with_data(X[:-1]), ValueError, "rows|data"),
+    "a folder that is not there": (lambda: a_fit().save("/no/such/folder/fit.json"), FileNotFoundError, "fit.json"),
+    # Models.
+    "a model that is not conjugate": (lambda: _not_conjugate(), ValueError, "Gamma"),
+    "no distribution": (lambda: lrvb.Model().observe("y", X, 3.0), ValueError, "must be one, such as"),
+    "NaN in a model": (lambda: lrvb.Model().observe("y", [1.0, np.nan], lrvb.normal(0, 1)), ValueError, "row 1"),
+    "an entry that is not there": (lambda: lrvb.Model().dirichlet("p", [1, 1])[5], (ValueError, IndexError), "5|2"),
+    "a negative precision": (lambda: lrvb.Model().normal("x", 0, -1), ValueError, "precision"),
+    "text in a model": (lambda: lrvb.Model().normal("x", "zero", 1), TypeError, "must be a number"),
+    "two variables of one name": (lambda: _twice(), ValueError, "mu"),
+}
+
+
+def _not_conjugate():
+    m = lrvb.Model()
+    m.observe("y", X, lrvb.normal(0.0, m.normal("x", 0, 1)))
+
+
+def _twice():
+    m = lrvb.Model()
+    m.normal("mu", 0, 1)
+    m.normal("mu", 0, 1)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_input(case):
+    act, kind, sentence = CASES[case]
+    with pytest.raises(kind, match=sentence):
+        act()
+
+
+def test_there_are_forty():
+    assert len(CASES) >= 40
+
+
+def test_data_that_change_between_fit_and_influence():
+    x = X.copy()
+    fit = fitted(x)
+    before = fit.influence(top=3)
+    x[5] += 1.0
+    with pytest.raises(ValueError, match="the data have changed since the fit"):
+        fit.influence(top=3)
+    x[5] -= 1.0
+    x[5] = X[5]
+    assert fit.influence(top=3).equals(before)
+
+
+def test_a_frame_that_changes_between_fit_and_influence():
+    frame = FRAME[["y", "x"]].copy()
+    fit = lrvb.regression("y ~ x", frame)
+    fit.influence(top=3)
+    frame.iloc[3, 0] = 99.0
+    with pytest.raises(ValueError, match="the data have changed since the fit"):
+        fit.influence(top=3)
+
+
+def test_memory_stays_as_long_as_it_is_needed():
+    fit = fitted(X * 2.0)  # nobody else holds that array
+    lots = [np.full(80, np.nan) for _ in range(50)]
+    assert fit.influence(top=1)["distance"].iloc[0] > 0.0 and len(lots) == 50
+
+
+def test_a_fit_that_does_not_converge():
+    with pytest.warns(lrvb.ConvergenceWarning):
+        fit = fitted(np.random.default_rng(1).normal(size=300), max_iterations=2, restarts=1)
+    assert not fit.converged and np.isnan(fit.summary()["sd"]).all()
+    for ask in (lambda: fit.covariance("mu"), lambda: fit.predict(X), lambda: fit.influence(), fit.check):
+        with pytest.raises((lrvb.NotConverged, ValueError), match="converge|maximum"):
+            ask()
+    assert "not converged" in repr(fit) and "not converged" in fit._repr_html_()
+
+
+def test_an_exception_of_the_progress_callback_ends_the_fit():
+    def told(*_):
+        raise RuntimeError("enough")
+
+    big = np.random.default_rng(1).normal(size=(200_000, 3))
+    with pytest.raises(RuntimeError, match="enough"):
+        lrvb.mixture(big, 8, check="never", progress=told)
+
+
+def test_threads_side_by_side():
+    alone = fitted().to_json()
+    with ThreadPoolExecutor(8) as pool:
+        assert {fit.to_json() for fit in pool.map(lambda _: fitted(X.copy()), range(16))} == {alone}
+    fit = fitted(X.copy())
+    shared = fit.influence(top=None)
+    with ThreadPoolExecutor(8) as pool:
+        assert all(table.equals(shared) for table in pool.map(lambda _: fit.influence(top=None), range(16)))
+        verdicts = set(pool.map(lambda _: fit.check(draws=400).verdict, range(4)))
+    assert len(verdicts) == 1
+
+
+def test_python_runs_while_a_fit_works():
+    counted = [0]
+    done = threading.Event()
+
+    def count():
+        while not done.is_set():
+            counted[0] += 1
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        lrvb.mixture(np.random.default_rng(1).normal(size=(100_000, 2)), 4, check="never", restarts=2)
+    finally:
+        done.set()
+        thread.join()
+    assert counted[0] > 1000

@@ -1,0 +1,91 @@
+#include "kind/model/kind.hpp"
+
+#include "kind/model/fitted.hpp"
+
+#include <lrvb/bugs/syntax.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace lrvb::detail {
+
+namespace {
+
+constexpr Index kRestarts = 5;
+constexpr Index kManyRows = 100000;  // which have fewer starts
+constexpr Index kFewRestarts = 2;
+
+void require_nodes(const bugs::Graph& graph, const std::vector<std::string>& monitor) {
+    for (const std::string& name : monitor) {
+        if (graph.find(std::string_view(name).substr(0, name.find('['))) != nullptr) continue;
+        throw UsageError(fmt::format("--monitor: the model has no node '{}': name one that stands in its text", name));
+    }
+}
+
+}  // namespace
+
+std::optional<std::vector<OptionInfo>> TextModelKind::options() const {
+    std::vector<OptionInfo> options;
+    options.push_back(
+        OptionInfo{"MODEL", "The model: a text in the language of BUGS, as JAGS reads it", OptionInfo::Type::file}
+            .require());
+    options.push_back(
+        {"--monitor", "Nodes to show, instead of those of small arrays", OptionInfo::Type::list, false, {}, "NODES"});
+    options.push_back(OptionInfo::flag(
+        "--factorised", "Give every normal node a factor of its own, instead of one to all that are jointly normal"));
+    options.push_back(OptionInfo::whole("--restarts", 1, 10000,
+                                        "Starts, of which the best wins (default 5; 2 of more than 100,000 rows)"));
+    return options;
+}
+
+std::optional<OptionInfo> TextModelKind::several_files() const {
+    return OptionInfo{"DATA", "The data: JSON, R's dump format or CSV, several files together; - for standard input",
+                      OptionInfo::Type::files};
+}
+
+std::unique_ptr<FittedModel> TextModelKind::fit(const FitRequest& request) const {
+    const Settings& settings = request.settings;
+    const std::string path = settings.text("MODEL");
+    if (path.empty()) throw UsageError("there is no model: give the file that holds its text");
+    TextModel model(bugs::read_model(path), request.data);
+    auto record = std::make_shared<TextModelRecord>();
+    record->file = path;
+    record->text = model.graph->source().text();
+    record->factorised = settings.flag("factorised");
+    record->monitor = settings.list("monitor");
+    require_nodes(*model.graph, record->monitor);
+    CompiledModel compiled_model = compiled(*model.graph, record->options(request.threads));
+    if (request.on_rows) request.on_rows(compiled_model.row_count());
+    FitOptions options = request.options;
+    const Index restarts = compiled_model.row_count() > kManyRows ? kFewRestarts : kRestarts;
+    options.restarts = static_cast<int>(settings.whole("restarts", restarts));
+    Optimum optimum = lrvb::fit(compiled_model.model(), options);
+
+    record->hidden = compiled_model.hidden;
+    record->numbers = compiled_model.prior;
+    record->derived = compiled_model.derived;
+    record->nodes = compiled_model.model().layout().variable_count();
+    FitFile file;
+    file.model = record;
+    file.data = model.data;
+    file.data.rows = compiled_model.row_count();
+    file.data.total_weight = static_cast<double>(file.data.rows);
+    if (const std::vector<std::string>& unused = model.graph->unused_data(); !unused.empty()) {
+        file.notes.push_back(fmt::format("{}: in the data, but not used by the model", fmt::join(unused, ", ")));
+    }
+    for (const bugs::Diagnostic& note : model.graph->notes()) {
+        file.notes.push_back(fmt::format("{}:{}:{}: {}", note.file, note.line, note.column, note.sentence));
+    }
+    for (const std::string& note : compiled_model.notes) file.notes.push_back(note);
+    file.options = {options.seed, options.restarts, options.tolerance, options.max_iterations};
+    file.outcome = record_outcome(optimum, 0);
+    file.parameters = record_parameters(compiled_model.model().layout(), optimum.state);
+    return fitted_text_model(std::move(file), std::move(model), std::move(compiled_model), std::move(optimum),
+                             request.threads);
+}
+
+std::shared_ptr<const ModelRecord> TextModelKind::read(const Fields& fields) const {
+    return TextModelRecord::read(fields);
+}
+
+}  // namespace lrvb::detail

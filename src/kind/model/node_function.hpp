@@ -1,0 +1,97 @@
+#pragma once
+
+#include <lrvb/types.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// A deterministic node as a function of the posterior's statistics: what a fit file keeps of `sigma <- 1 / sqrt(tau)`.
+/// It is written in postfix notation, words separated by spaces, and read back from that:
+///
+///     1 e3 sqrt /        one over the root of exp(statistic 3), which is log tau
+///
+/// Words are numbers, functions (+ - * / ^ neg exp log sqrt abs logit ilogit probit phi cloglog icloglog step) and
+/// statistics, counted from 0 over those of the posterior: x3 the statistic itself, p3 the same where it is positive,
+/// e3 its exponential, u3 its exponential where that is a probability. inverse:2:0:1 takes the four entries of a
+/// matrix, and is entry (0, 1) of its inverse.
+namespace lrvb::detail {
+
+class NodeFunction {
+  public:
+    enum class Range { any, positive, probability };
+
+    /// Throws std::invalid_argument for what is no such function.
+    explicit NodeFunction(std::string text);
+
+    const std::string& text() const { return text_; }
+    /// Positions of the statistics that it looks at, each once, in ascending order.
+    const std::vector<Index>& statistics() const { return statistics_; }
+    Range range() const { return range_; }
+
+    /// At values of these statistics, in their order.
+    double value(const Vector& statistics) const;
+    std::pair<double, Vector> gradient(const Vector& statistics) const;
+    /// ∇²f, by central differences of the gradient.
+    Matrix hessian(const Vector& statistics) const;
+
+    /// Whether it is linear in its statistics.
+    bool is_linear() const { return is_linear_; }
+
+    /// Whether it is an entry of the inverse of a matrix whose entries are statistics, and nothing else.
+    bool is_inverse() const { return is_inverse_; }
+
+    /// c Π exp(p_s T_s): log c and the powers. `is` where it has this form.
+    struct LogLinear {
+        bool is = false;
+        double constant = 0.0;
+        Vector powers;  // of the statistics
+    };
+    const LogLinear& log_linear() const { return log_linear_; }
+
+  private:
+    enum class Op {
+        number,
+        leaf,
+        leaf_exp,
+        add,
+        subtract,
+        multiply,
+        divide,
+        power,
+        negate,
+        exp,
+        log,
+        sqrt,
+        abs,
+        logit,
+        ilogit,
+        probit,
+        phi,
+        cloglog,
+        icloglog,
+        step,
+        inverse
+    };
+    struct Instruction {
+        Op op = Op::number;
+        double number = 0.0;
+        Index leaf = 0;  // among statistics_
+        Index size = 0;  // of a matrix to invert, and the entry
+        Index row = 0;
+        Index column = 0;
+    };
+
+    void analyse(const std::vector<Range>& leaf_ranges);
+
+    std::string text_;
+    std::vector<Instruction> program_;
+    std::vector<Index> statistics_;
+    Range range_ = Range::any;
+    bool is_linear_ = false;
+    bool is_inverse_ = false;
+    LogLinear log_linear_;
+};
+
+}  // namespace lrvb::detail

@@ -1,0 +1,223 @@
+#include "kind/model/variables.hpp"
+
+#include "kind/model/node_function.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace lrvb::detail {
+
+namespace {
+
+constexpr Index kManyNodes = 100;  // of an array that a summary shows
+
+std::set<std::string> groups_of(const std::vector<DerivedNode>& nodes) {
+    std::set<std::string> groups;
+    for (const DerivedNode& node : nodes) groups.insert(node.group);
+    return groups;
+}
+
+bool is_monitored(const VariableMeaning& meaning, const std::vector<std::string>& monitor) {
+    return std::ranges::any_of(
+        monitor, [&](const std::string& name) { return name == meaning.group || name == meaning.name(); });
+}
+
+Role role_of(const NodeFunction& function) {
+    if (function.range() == NodeFunction::Range::probability) return Role::weight;
+    if (function.log_linear().is && function.log_linear().powers.size() == 1) {
+        const double power = function.log_linear().powers[0];
+        if (power == -0.5) return Role::scale;
+        if (power == -1.0) return Role::covariance;
+        if (power == 1.0) return Role::rate;
+    }
+    return function.range() == NodeFunction::Range::positive ? Role::rate : Role::location;
+}
+
+Matrix block_of(const Covariance& covariance, const std::vector<Index>& positions, Index size) {
+    SparseMatrix chosen(size, static_cast<Index>(positions.size()));
+    for (std::size_t c = 0; c < positions.size(); ++c) chosen.insert(positions[c], static_cast<Index>(c)) = 1.0;
+    return covariance.between(chosen, chosen);
+}
+
+Gradient along(const std::vector<Index>& positions, const Vector& slopes) {
+    Gradient gradient;
+    for (std::size_t s = 0; s < positions.size(); ++s)
+        gradient.emplace_back(positions[s], slopes[static_cast<Index>(s)]);
+    return gradient;
+}
+
+// Its mean to second order under q, or that of a lognormal; its interval where it is unbounded. `factor` is what makes
+// the mean of an inverse of the inverse of a mean, where that is known.
+PosteriorVariable derived_variable(const VariableMeaning& meaning, const NodeFunction& function,
+                                   const Posterior& posterior, std::optional<double> factor) {
+    const std::vector<Index>& positions = function.statistics();
+    Vector at(static_cast<Index>(positions.size()));
+    for (std::size_t s = 0; s < positions.size(); ++s) at[static_cast<Index>(s)] = posterior.mean[positions[s]];
+    const auto [value, slopes] = function.gradient(at);
+    if (positions.empty() || function.is_linear()) {
+        return unbounded_variable(meaning, value, along(positions, slopes));
+    }
+    const Matrix spread = block_of(*posterior.mean_field_covariance, positions, posterior.mean.size());
+    if (const NodeFunction::LogLinear& logarithm = function.log_linear(); logarithm.is) {
+        const double centre = logarithm.constant + logarithm.powers.dot(at);
+        const double mean = std::exp(centre + 0.5 * logarithm.powers.dot(spread * logarithm.powers));
+        const bool is_probability = function.range() == NodeFunction::Range::probability;
+        if (!is_probability) {
+            return transformed_variable(meaning, mean, along(positions, Vector(mean * logarithm.powers)),
+                                        Transform::exponential, centre, along(positions, logarithm.powers));
+        }
+    }
+    const double moved = factor ? *factor * value : value + 0.5 * function.hessian(at).cwiseProduct(spread).sum();
+    const Gradient gradient = along(positions, factor ? Vector(*factor * slopes) : slopes);
+    if (function.range() == NodeFunction::Range::probability && value > 0.0 && value < 1.0) {
+        const double mean = moved > 0.0 && moved < 1.0 ? moved : value;
+        return transformed_variable(meaning, mean, gradient, Transform::logistic, std::log(value / (1.0 - value)),
+                                    along(positions, Vector(slopes / (value * (1.0 - value)))));
+    }
+    if (function.range() == NodeFunction::Range::positive && value > 0.0) {
+        const double mean = moved > 0.0 ? moved : value;
+        const Vector relative = slopes / value;
+        // That of a lognormal with this mean.
+        const Covariance& whole = posterior.covariance ? *posterior.covariance : *posterior.mean_field_covariance;
+        const double variance = relative.dot(block_of(whole, positions, posterior.mean.size()) * relative);
+        return transformed_variable(meaning, mean, gradient, Transform::exponential, std::log(mean) - 0.5 * variance,
+                                    along(positions, relative));
+    }
+    return unbounded_variable(meaning, std::isfinite(moved) ? moved : value, gradient);
+}
+
+// What mean field says of coefficients that are joined: their covariance given the others.
+std::shared_ptr<const Covariance> joined_mean_field(const JointModel& model, const State& state,
+                                                    const SparseMatrix& statistics) {
+    const Vector variances = model.mean_field_variances(state);
+    const Layout& layout = model.layout();
+    const Index others = model.other_count();
+    std::vector<Eigen::Triplet<double>> entries;
+    for (Index j = 0; j < layout.variable_count(); ++j) {
+        const VariableInfo& info = layout[j];
+        if (info.offset >= others) break;
+        const Matrix block = std::visit(
+            [&](const auto& family) -> Matrix {
+                return family.covariance(state.natural.segment(info.offset, info.size));
+            },
+            info.family);
+        for (Index c = 0; c < info.size; ++c) {
+            for (Index r = 0; r < info.size; ++r) {
+                entries.emplace_back(static_cast<int>(info.offset + r), static_cast<int>(info.offset + c), block(r, c));
+            }
+        }
+    }
+    if (statistics.cols() <= kDenseStatistics) {
+        const Matrix conditional = model.conditional_covariance(state.mean);
+        for (Index c = 0; c < conditional.cols(); ++c) {
+            for (Index r = 0; r < conditional.rows(); ++r) {
+                entries.emplace_back(static_cast<int>(others + r), static_cast<int>(others + c), conditional(r, c));
+            }
+        }
+    } else {
+        for (Index s = others; s < variances.size(); ++s) {
+            entries.emplace_back(static_cast<int>(s), static_cast<int>(s), variances[s]);
+        }
+    }
+    SparseMatrix all(layout.size(), layout.size());
+    all.setFromTriplets(entries.begin(), entries.end());
+    SparseMatrix product = statistics.transpose() * SparseMatrix(all * statistics);
+    if (statistics.cols() <= kDenseStatistics) {
+        const Matrix dense = product;
+        return std::make_shared<DenseCovariance>(0.5 * (dense + dense.transpose()));
+    }
+    return std::make_shared<SparseCovariance>(std::move(product));
+}
+
+}  // namespace
+
+ModelVariables::ModelVariables(const Layout& layout, const std::vector<DerivedNode>& derived,
+                               const std::vector<std::string>& hidden, const std::vector<std::string>& monitor)
+    : declared_(layout, groups_of(derived)) {
+    // Of an array; the label z[3] is of another than the probabilities of its values, z[3,1] and so on.
+    std::map<std::pair<std::string, std::size_t>, Index> sizes;
+    const auto array_of = [](const VariableMeaning& meaning) {
+        return std::make_pair(meaning.group, meaning.indices.size());
+    };
+    for (const DerivedNode& node : derived) {
+        VariableMeaning meaning;
+        meaning.group = node.group;
+        meaning.indices = node.indices;
+        const NodeFunction function(node.function);
+        meaning.role = role_of(function);
+        meaning.is_shown = true;
+        if (function.statistics().empty()) {
+            meaning.from_draw = FromDraw::always(function.value(Vector()));
+        } else {
+            meaning.from_draw = FromDraw::of(
+                function.statistics(), [function](const Vector& statistics) { return function.value(statistics); });
+        }
+        ++sizes[array_of(meaning)];
+        derived_.push_back(std::move(meaning));
+        functions_.push_back(node.function);
+    }
+    for (const DeclaredVariables::Reported& one : declared_.reported()) {
+        for (const VariableMeaning& meaning : one.meanings) ++sizes[array_of(meaning)];
+    }
+    const std::set<std::string> unwritten(hidden.begin(), hidden.end());
+    const auto settle = [&](VariableMeaning& meaning) {
+        const bool is_asked_for = is_monitored(meaning, monitor);
+        const bool is_small = sizes[array_of(meaning)] <= kManyNodes && meaning.role != Role::logarithm;
+        meaning.is_local = monitor.empty() ? !is_small : !is_asked_for;
+    };
+    for (DeclaredVariables::Reported& one : declared_.reported()) {
+        const std::string group = one.meanings.back().group;
+        for (VariableMeaning& meaning : one.meanings) {
+            settle(meaning);
+            if (!unwritten.contains(group)) continue;
+            meaning.is_local = true;
+            meaning.is_shown = meaning.is_parameter = false;
+        }
+    }
+    for (VariableMeaning& meaning : derived_) settle(meaning);
+}
+
+std::vector<VariableMeaning> ModelVariables::meanings() const {
+    std::vector<VariableMeaning> result;
+    for (const DeclaredVariables::Reported& one : declared_.reported()) {
+        result.insert(result.end(), one.meanings.begin(), one.meanings.end());
+    }
+    result.insert(result.end(), derived_.begin(), derived_.end());
+    return result;
+}
+
+// E X⁻¹ = ν/(ν − P − 1) (E X)⁻¹ of a Wishart matrix.
+std::optional<double> ModelVariables::factor_of(const NodeFunction& function, const Layout& layout,
+                                                const State& state) const {
+    if (!function.is_inverse() || function.statistics().empty()) return std::nullopt;
+    const Index first = stacked()[static_cast<std::size_t>(function.statistics().front())];
+    const VariableInfo& info = layout[layout.variable_of(first)];
+    const auto* wishart = std::get_if<family::Wishart>(&info.family);
+    if (wishart == nullptr || first != info.offset) return std::nullopt;
+    const double dof = wishart->standard(state.natural.segment(info.offset, info.size))[0];
+    const double left = dof - static_cast<double>(wishart->dimension()) - 1.0;
+    return left > 0.0 ? std::optional<double>(dof / left) : std::nullopt;
+}
+
+Posterior ModelVariables::posterior(const CompiledModel& compiled, const Model& model, const Optimum& optimum) const {
+    const SparseMatrix statistics = weights();
+    Posterior posterior = posterior_of(model, optimum, names(), statistics);
+    if (compiled.joint) {
+        const auto& joint = dynamic_cast<const JointModel&>(model);
+        posterior.mean_field_covariance = joined_mean_field(joint, optimum.state, statistics);
+    }
+    declared_.report(posterior, optimum.state);
+    for (std::size_t d = 0; d < derived_.size(); ++d) {
+        const NodeFunction function(functions_[d]);
+        posterior.variables.push_back(
+            derived_variable(derived_[d], function, posterior, factor_of(function, model.layout(), optimum.state)));
+    }
+    keep_marginals(posterior);
+    return posterior;
+}
+
+}  // namespace lrvb::detail

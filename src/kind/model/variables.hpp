@@ -1,0 +1,39 @@
+#pragma once
+
+#include "kind/declared/record.hpp"
+#include "kind/model/compiler.hpp"
+#include "kind/model/node_function.hpp"
+
+#include <lrvb/posterior/posterior.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What is reported of a model in BUGS: stochastic nodes as those of a declared model, and deterministic nodes as
+/// functions of these.
+namespace lrvb::detail {
+
+class ModelVariables {
+  public:
+    /// `hidden` are groups that nobody wrote. With `monitor`, the summary shows these alone; otherwise small arrays.
+    ModelVariables(const Layout& layout, const std::vector<DerivedNode>& derived,
+                   const std::vector<std::string>& hidden, const std::vector<std::string>& monitor);
+
+    std::vector<std::string> names() const { return declared_.names(); }
+    SparseMatrix weights() const { return declared_.weights(); }
+    const std::vector<Index>& stacked() const { return declared_.stacked(); }
+    /// In the order of the posterior.
+    std::vector<VariableMeaning> meanings() const;
+
+    Posterior posterior(const CompiledModel& compiled, const Model& model, const Optimum& optimum) const;
+
+  private:
+    std::optional<double> factor_of(const NodeFunction& function, const Layout& layout, const State& state) const;
+
+    DeclaredVariables declared_;
+    std::vector<VariableMeaning> derived_;
+    std::vector<std::string> functions_;
+};
+
+}  // namespace lrvb::detail

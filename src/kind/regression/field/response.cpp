@@ -1,0 +1,181 @@
+#include "kind/regression/field/response.hpp"
+
+#include "base/messages.hpp"
+#include "data/csv_record.hpp"
+#include "kind/notes.hpp"
+
+#include <lrvb/base/errors.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace lrvb::detail {
+
+namespace {
+
+[[noreturn]] void refuse_response(const DataFrame& frame, const std::string& sentence) {
+    throw std::runtime_error(fmt::format("{}: {}", frame.name, sentence));
+}
+
+double number_of(const std::string& text) {
+    double number = 0.0;
+    return parse_number(text, number) == NumberKind::number ? number : std::nan("");
+}
+
+/// The different values that rows have, in their order; of very many the first ones.
+std::vector<std::string> values_of(const FrameColumn& column) {
+    constexpr std::size_t most = 20;
+    std::vector<std::string> result;
+    if (column.is_text()) {
+        const std::set<std::uint32_t> used(column.codes.begin(), column.codes.end());
+        for (const std::uint32_t code : used) result.push_back(column.levels[code]);
+        return result;
+    }
+    std::set<double> used;
+    for (Index n = 0; n < column.numbers.size() && used.size() <= most; ++n) used.insert(column.numbers[n]);
+    for (const double number : used) result.push_back(fmt::format("{}", number));
+    return result;
+}
+
+/// The row of text that is no number.
+Index first_text(const FrameColumn& column) {
+    for (std::size_t n = 0; n < column.codes.size(); ++n) {
+        if (std::isnan(number_of(column.levels[column.codes[n]]))) return static_cast<Index>(n);
+    }
+    return 0;
+}
+
+std::string listed(const std::vector<std::string>& values) {
+    std::vector<std::string> result;
+    for (const std::string& value : values) result.push_back(shown(value));
+    return enumerated(result);
+}
+
+}  // namespace
+
+std::optional<ResponseLevels> response_levels(const DataFrame& frame, Index response, const std::string& family,
+                                              const std::string& success) {
+    const FrameColumn& column = frame.columns[static_cast<std::size_t>(response)];
+    const bool is_bernoulli = family == "bernoulli" || family == "binomial";
+    if (!success.empty() && !is_bernoulli) {
+        throw UsageError("--success says which value of a bernoulli response is 1: give --family bernoulli");
+    }
+    if (success.empty() && !column.is_text()) return std::nullopt;
+    const std::vector<std::string> values = values_of(column);
+    if (column.is_text() && !is_bernoulli) {
+        const Index row = first_text(column);
+        refuse_response(
+            frame, fmt::format("row {}, column {}: {} is not a number, but the response of a {} family must be: {}",
+                               frame.file_row(row), shown(column.name),
+                               shown(column.levels[column.codes[static_cast<std::size_t>(row)]]),
+                               family.empty() ? "gaussian" : family,
+                               values.size() == 2 ? "--family bernoulli takes one of two values"
+                                                  : "correct it, or write NA if it is missing"));
+    }
+    if (values.size() != 2) {
+        refuse_response(frame,
+                        fmt::format("column {} has {}, but a bernoulli response has two values: {}", shown(column.name),
+                                    values.size() == 1 ? fmt::format("{} in every row", shown(values.front()))
+                                                       : fmt::format("the values {}", listed(values)),
+                                    "correct it, or choose another response"));
+    }
+    if (success.empty()) return ResponseLevels{values[0], values[1]};
+    for (std::size_t i = 0; i < 2; ++i) {
+        const bool is_same = values[i] == success || (!column.is_text() && number_of(values[i]) == number_of(success));
+        if (is_same) return ResponseLevels{values[1 - i], values[i]};
+    }
+    refuse_response(frame, fmt::format("column {} has no value {} that could be a success: it has {}",
+                                       shown(column.name), shown(success), listed(values)));
+}
+
+void code_response(DataFrame& frame, Index response, const ResponseLevels& levels) {
+    FrameColumn& column = frame.columns[static_cast<std::size_t>(response)];
+    const Vector known{{number_of(levels[0]), number_of(levels[1])}};
+    Vector numbers(frame.rows);
+    for (Index n = 0; n < frame.rows; ++n) {
+        const auto row = static_cast<std::size_t>(n);
+        const auto is_level = [&](std::size_t i) {
+            return column.is_text() ? column.levels[column.codes[row]] == levels[i]
+                                    : column.numbers[n] == known[static_cast<Index>(i)];
+        };
+        if (!is_level(0) && !is_level(1)) {
+            const std::string value =
+                column.is_text() ? column.levels[column.codes[row]] : fmt::format("{}", column.numbers[n]);
+            refuse_response(frame, fmt::format("row {}, column {}: {} is neither {} nor {}, the values of the response "
+                                               "in the fit: correct it",
+                                               frame.file_row(n), shown(column.name), shown(value), shown(levels[0]),
+                                               shown(levels[1])));
+        }
+        numbers[n] = is_level(1) ? 1.0 : 0.0;
+    }
+    column.numbers = std::move(numbers);
+    column.levels.clear();
+    column.codes.clear();
+}
+
+std::string response_note(const std::string& response, const ResponseLevels& levels) {
+    return fmt::format("{}: {} is 1 and {} is 0; {} turns it round", printable(response), shown(levels[1]),
+                       shown(levels[0]), typed("--success", levels[0]));
+}
+
+void require_response(const FormulaDesign& design, const DataFrame& frame, const std::string& family_text,
+                      FieldFamily family) {
+    if (design.trials.size() > 0 && family != FieldFamily::binomial) {
+        throw UsageError("cbind(successes, failures) is the response of a binomial family: give --family binomial");
+    }
+    if (family_text == "bernoulli" && design.trials.size() > 0) {
+        throw UsageError("cbind(successes, failures) is of several trials: give --family binomial");
+    }
+    const auto refuse = [&](Index n, double value, const std::string& reason) {
+        throw std::runtime_error(fmt::format("{}: row {}: the response {} is {}, but {}", design.source,
+                                             frame.file_row(n), shown(design.response), value, reason));
+    };
+    const auto is_count = [](double value) { return value >= 0.0 && value == std::floor(value); };
+    for (Index n = 0; n < design.y.size(); ++n) {
+        const double y = design.y[n];
+        if (family == FieldFamily::poisson && !is_count(y)) {
+            refuse(n, y, "counts are whole and not negative: choose another --family");
+        }
+        if (family != FieldFamily::binomial) continue;
+        if (design.trials.size() == 0) {
+            if (y == 0.0 || y == 1.0) continue;
+            refuse(n, y,
+                   family_text == "binomial"
+                       ? std::string("without its failures it is 0 or 1: write cbind(successes, failures) ~ …")
+                       : fmt::format("a bernoulli response is 0 or 1: choose another --family, or, where it has two "
+                                     "values, name the one that is 1 by --success"));
+        }
+        if (!is_count(y)) refuse(n, y, "successes are whole and not negative: correct the row, or leave it out");
+        if (!is_count(design.trials[n] - y)) {
+            throw std::runtime_error(fmt::format(
+                "{}: row {}: the response {} has {} failures, but these are whole and not negative: correct "
+                "the row, or leave it out",
+                design.source, frame.file_row(n), shown(design.response), design.trials[n] - y));
+        }
+    }
+}
+
+void add_response_warnings(const FieldData& data, std::vector<std::string>& warnings) {
+    if (data.family != FieldFamily::gaussian) return;
+    constexpr std::size_t most = 20;
+    std::set<double> few;
+    for (Index n = 0; n < data.y.size() && few.size() <= most; ++n) few.insert(data.y[n]);
+    if (few.size() > most) return;
+    const bool whole = std::all_of(few.begin(), few.end(), [](double v) { return v >= 0.0 && v == std::floor(v); });
+    if (few.size() == 2) {
+        warnings.push_back(
+            fmt::format("the response {} has two values, but this fits a normal response: "
+                        "--family bernoulli fits one of 0 and 1",
+                        shown(data.response)));
+    } else if (whole && data.y.mean() < 10.0) {
+        warnings.push_back(
+            fmt::format("the response {} has small counts, but this fits a normal response of one "
+                        "variance: --family poisson fits counts",
+                        shown(data.response)));
+    }
+}
+
+}  // namespace lrvb::detail

@@ -1,0 +1,209 @@
+#include "linalg/lapack.hpp"
+#include "model/field/precision.hpp"
+#include "model/field/small_blocks.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace lrvb::detail {
+
+namespace {
+
+constexpr std::size_t at(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+// S_NN is of the rest; S_iN = −W_i S_NN and S_ii = D_i⁻¹ − S_iN W_iᵀ.
+PrecisionInverse::PrecisionInverse(const PrecisionFactor& factor) : plan_(factor.plan_.get()) {
+    if (factor.sparse_) {
+        sparse_ = factor.sparse_->selected_inverse();
+    } else {
+        dense_ = factor.dense_;
+        invert_from_cholesky_in_place(dense_);
+    }
+    const Index q = plan_->leading_effects();
+    const Index levels = plan_->leading_levels();
+    const Index p = plan_->shape().fixed;
+    own_.resize(at(levels * q * q));
+    beside_.assign(factor.beside_.size(), 0.0);
+    std::vector<int> positions;
+    std::vector<double> square;
+    for (Index i = 0; i < levels; ++i) {
+        const Index count = plan_->neighbour_count(i);
+        if (i == 0 || count > p || at(count * count) != square.size()) {
+            plan_->neighbours(i, positions);
+            square.resize(at(count * count));
+            for (Index a = 0; a < count; ++a) {
+                for (Index b = 0; b <= a; ++b) {
+                    square[at(a * count + b)] = square[at(b * count + a)] = rest(positions[at(a)], positions[at(b)]);
+                }
+            }
+        }
+        const double* w = factor.beside_.data() + plan_->place(i);
+        double* beside = beside_.data() + plan_->place(i);
+        for (Index a = 0; a < q; ++a) {
+            for (Index k = 0; k < count; ++k) {
+                const double entry = -w[a * count + k];
+                for (Index b = 0; b < count; ++b) beside[a * count + b] += entry * square[at(k * count + b)];
+            }
+        }
+        double* own = own_.data() + i * q * q;
+        const double* lower = factor.lower_.data() + i * q * q;
+        for (Index a = 0; a < q; ++a) {
+            for (Index b = 0; b < q; ++b) own[a * q + b] = a == b ? 1.0 : 0.0;
+        }
+        small_forward(lower, q, own, q);
+        small_backward(lower, q, own, q);
+        for (Index a = 0; a < q; ++a) {
+            for (Index b = 0; b < q; ++b) {
+                double sum = 0.0;
+                for (Index k = 0; k < count; ++k) sum += beside[a * count + k] * w[b * count + k];
+                own[a * q + b] -= sum;
+            }
+        }
+    }
+}
+
+Matrix PrecisionInverse::fixed() const {
+    const Index p = plan_->shape().fixed;
+    const Index first = plan_->rest_ - p;
+    Matrix result(p, p);
+    for (Index i = 0; i < p; ++i) {
+        for (Index j = 0; j < p; ++j) result(i, j) = rest(first + i, first + j);
+    }
+    return result;
+}
+
+Matrix PrecisionInverse::block(std::size_t f, Index level) const {
+    const Index q = plan_->shape().factors[f].effects;
+    Matrix result(q, q);
+    for (Index a = 0; a < q; ++a) {
+        for (Index b = 0; b < q; ++b) {
+            result(a, b) = static_cast<std::ptrdiff_t>(f) == plan_->leading_
+                               ? own_[at((level * q + a) * q + b)]
+                               : rest(plan_->rest_offset_[f] + level * q + a, plan_->rest_offset_[f] + level * q + b);
+        }
+    }
+    return result;
+}
+
+Matrix PrecisionInverse::block_sum(std::size_t f) const {
+    const Index q = plan_->shape().factors[f].effects;
+    Matrix result = Matrix::Zero(q, q);
+    if (static_cast<std::ptrdiff_t>(f) == plan_->leading_) {
+        for (Index i = 0; i < plan_->leading_levels(); ++i) {
+            for (Index a = 0; a < q; ++a) {
+                for (Index b = 0; b < q; ++b) result(a, b) += own_[at((i * q + a) * q + b)];
+            }
+        }
+        return result;
+    }
+    for (Index i = 0; i < plan_->shape().factors[f].levels; ++i) result += block(f, i);
+    return result;
+}
+
+Vector PrecisionInverse::diagonal() const {
+    const FieldShape& shape = plan_->shape();
+    Vector result(shape.size);
+    for (Index j = 0; j < shape.fixed; ++j) {
+        const Index own = plan_->rest_ - shape.fixed + j;
+        result[j] = rest(own, own);
+    }
+    for (std::size_t f = 0; f < shape.factors.size(); ++f) {
+        const auto [offset, levels, q] = shape.factors[f];
+        const bool leading = static_cast<std::ptrdiff_t>(f) == plan_->leading_;
+        for (Index i = 0; i < levels * q; ++i) {
+            const Index own = plan_->rest_offset_[f] + i;
+            result[offset + i] = leading ? own_[at(i * q + i % q)] : rest(own, own);
+        }
+    }
+    return result;
+}
+
+double PrecisionInverse::row_variance(Index n) const {
+    const FieldStructure& structure = plan_->structure();
+    const FieldDesign& design = structure.design();
+    const FieldShape& shape = plan_->shape();
+    const Index p = shape.fixed;
+    constexpr Index kFew = 16;
+    if (shape.factors.size() == 1 && p <= kFew && shape.factors[0].effects <= kFew && !sparse_) {
+        // One factor: the row's fixed effects and one level.
+        const Index q = shape.factors[0].effects;
+        const Index level = design.data().factors[0].level[at(n)];
+        std::array<double, kFew> x;
+        std::array<double, kFew> z;
+        design.fixed_row(n, x.data());
+        design.effect_row(n, 0, z.data());
+        const double* own = own_.data() + level * q * q;
+        const double* beside = beside_.data() + plan_->place(level);
+        double sum = 0.0;
+        for (Index i = 0; i < p; ++i) {
+            double row = 0.5 * dense_(i, i) * x[at(i)];
+            for (Index j = 0; j < i; ++j) row += dense_(i, j) * x[at(j)];
+            for (Index a = 0; a < q; ++a) row += beside[a * p + i] * z[at(a)];
+            sum += 2.0 * row * x[at(i)];
+        }
+        for (Index a = 0; a < q; ++a) {
+            for (Index b = 0; b < q; ++b) sum += z[at(a)] * z[at(b)] * own[a * q + b];
+        }
+        return sum;
+    }
+    thread_local std::vector<double> entries;  // of the rest, and their positions
+    thread_local std::vector<int> positions;
+    thread_local std::vector<double> z;
+    entries.clear();
+    positions.clear();
+    double sum = 0.0;
+    for (std::size_t f = 0; f < shape.factors.size(); ++f) {
+        if (static_cast<std::ptrdiff_t>(f) == plan_->leading_) continue;
+        const Index q = shape.factors[f].effects;
+        const Index first = plan_->rest_offset_[f] + design.level_position(n, f) - shape.factors[f].offset;
+        entries.resize(entries.size() + at(q));
+        design.effect_row(n, f, entries.data() + entries.size() - at(q));
+        for (Index a = 0; a < q; ++a) positions.push_back(static_cast<int>(first + a));
+    }
+    entries.resize(entries.size() + at(p));
+    design.fixed_row(n, entries.data() + entries.size() - at(p));
+    for (Index j = 0; j < p; ++j) positions.push_back(static_cast<int>(plan_->rest_ - p + j));
+    for (std::size_t a = 0; a < entries.size(); ++a) {
+        sum += entries[a] * entries[a] * rest(positions[a], positions[a]);
+        for (std::size_t b = 0; b < a; ++b) sum += 2.0 * entries[a] * entries[b] * rest(positions[a], positions[b]);
+    }
+    if (plan_->leading_ < 0) return sum;
+
+    const std::size_t leading = at(plan_->leading_);
+    const Index q = shape.factors[leading].effects;
+    const Index level = (design.level_position(n, leading) - shape.factors[leading].offset) / q;
+    const Index count = plan_->neighbour_count(level);
+    z.resize(at(q));
+    design.effect_row(n, leading, z.data());
+    const double* own = own_.data() + level * q * q;
+    const double* beside = beside_.data() + plan_->place(level);
+    for (Index a = 0; a < q; ++a) {
+        for (Index b = 0; b < q; ++b) sum += z[at(a)] * z[at(b)] * own[a * q + b];
+        for (Index j = 0; j < p; ++j) {
+            sum += 2.0 * z[at(a)] * beside[a * count + count - p + j] * entries[entries.size() - at(p) + at(j)];
+        }
+    }
+    std::size_t next = 0;  // in `entries`, which has the other factors in order
+    for (std::size_t f = 0; f < shape.factors.size(); ++f) {
+        if (f == leading) continue;
+        for (std::size_t k = 0; k < structure.pairs().size(); ++k) {
+            const FieldStructure::Pair& pair = structure.pairs()[k];
+            if (!((pair.f == f && pair.g == leading) || (pair.g == f && pair.f == leading))) continue;
+            const Index column = plan_->column_of_meeting_[k][at(pair.meeting[at(n)])];
+            for (Index b = 0; b < shape.factors[f].effects; ++b) {
+                for (Index a = 0; a < q; ++a) {
+                    sum += 2.0 * z[at(a)] * beside[a * count + column + b] * entries[next + at(b)];
+                }
+            }
+        }
+        next += at(shape.factors[f].effects);
+    }
+    return sum;
+}
+
+}  // namespace lrvb::detail

@@ -1,0 +1,220 @@
+#include <lrvb/bugs/data.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+namespace lrvb::bugs {
+namespace {
+
+using Values = std::vector<double>;
+using Extents = std::vector<Index>;
+
+Data json(const std::string& text) {
+    Data data;
+    data.add_json(text, "d.json");
+    return data;
+}
+
+Data dump(const std::string& text) {
+    Data data;
+    data.add_dump(text, "d.R");
+    return data;
+}
+
+template <class Read>
+std::string refusal_of(Read read) {
+    try {
+        read();
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+/// A file that is gone with the test.
+class File {
+  public:
+    File(const std::string& name, const std::string& text)
+        : path_(std::filesystem::temp_directory_path() / (std::to_string(::getpid()) + name)) {
+        std::ofstream(path_, std::ios::binary) << text;
+    }
+    ~File() { std::filesystem::remove(path_); }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    std::string path() const { return path_; }
+
+  private:
+    std::filesystem::path path_;
+};
+
+TEST(BugsData, JsonIsReadRowByRowAndKeptColumnByColumn) {
+    const Data data = json(R"({"N": 3, "x": [1, 2.5, null], "m": [[1, 2, 3], [4, 5, "NA"]], "b": true, "none": []})");
+    EXPECT_EQ(data.find("N")->dims, Extents{});
+    EXPECT_EQ(data.find("N")->values, Values{3});
+    EXPECT_EQ(data.find("x")->dims, Extents{3});
+    EXPECT_TRUE(std::isnan(data.find("x")->values[2]));
+    const DataArray& m = *data.find("m");
+    EXPECT_EQ(m.dims, (Extents{2, 3}));
+    EXPECT_EQ(Values(m.values.begin(), m.values.begin() + 5), (Values{1, 4, 2, 5, 3}));
+    EXPECT_TRUE(std::isnan(m.values[5]));
+    EXPECT_EQ(data.find("b")->values, Values{1});
+    EXPECT_EQ(data.find("none")->dims, Extents{0});
+    EXPECT_EQ(data.find("y"), nullptr);
+}
+
+TEST(BugsData, JsonMayHaveAnyNumberOfDimensions) {
+    // x[i][j][k] = 100 i + 10 j + k
+    const Data data = json(R"({"x": [[[111, 112], [121, 122], [131, 132]], [[211, 212], [221, 222], [231, 232]]]})");
+    const DataArray& x = *data.find("x");
+    ASSERT_EQ(x.dims, (Extents{2, 3, 2}));
+    for (Index i = 0; i < 2; ++i) {
+        for (Index j = 0; j < 3; ++j) {
+            for (Index k = 0; k < 2; ++k) {
+                const double expected =
+                    111.0 + 100.0 * static_cast<double>(i) + 10.0 * static_cast<double>(j) + static_cast<double>(k);
+                EXPECT_EQ(x.values[static_cast<std::size_t>(i + 2 * j + 6 * k)], expected);
+            }
+        }
+    }
+}
+
+TEST(BugsData, WhatJsonCannotMeanIsRefusedWithItsPlace) {
+    EXPECT_EQ(
+        refusal_of([] { json("{\"x\": [[1, 2], [3]]}"); }),
+        "d.json: x[2] has 1 entries, but the first beside it has 2: fill up with null, or give the numbers as one "
+        "array");
+    EXPECT_EQ(refusal_of([] { json("{\"x\": [1, [2]]}"); }),
+              "d.json: x[2] is an array, but those beside it are numbers: give all the same shape");
+    EXPECT_EQ(refusal_of([] { json("{\"x\": [[1, 2], 3]}"); }),
+              "d.json: x[2] is no array, but those beside it are: give all of them the same shape");
+    EXPECT_EQ(refusal_of([] { json("{\"x\": [1, \"a\"]}"); }),
+              "d.json: x[2] is 'a', which is no number: data are numbers, and null or \"NA\" where one is missing");
+    EXPECT_EQ(refusal_of([] { json("{\"x\": {\"y\": 1}}"); }),
+              "d.json: x is an object, but data are numbers and arrays of them");
+    EXPECT_EQ(refusal_of([] { json("{\n  \"x\": [1, 2,]\n}"); }),
+              "d.json:2:14: it is not JSON: correct it there, or just before");
+    EXPECT_EQ(refusal_of([] { json("[1, 2]"); }),
+              "d.json: data in JSON are an object, as in {\"N\": 3, \"y\": [1, 2, 3]}");
+    EXPECT_EQ(refusal_of([] { json("{\"x\": 1, \"x\": 2}"); }), "d.json: 'x' is given twice: remove one of them");
+}
+
+TEST(BugsData, DumpFormatIsReadAsJagsReadsIt) {
+    const Data data = dump(R"R(# a comment
+"N" <- 5L
+`y` <-
+c(1.5, NA, -3e-2, 4L,
+  +5)
+x <- 1:4; z = 4:2
+'m' <- structure(c(1, 2, 3, 4, 5, 6), .Dim = c(2L, 3L))
+named <- structure(c(1, 2), .Names = c("a", "b"))
+both <- c(a = 1, "b" = 2, c(3, 4))
+g <- structure(c(1L, 2L, 1L), .Label = c("lo", "hi"), class = "factor")
+dn <- structure(c(1, 2), .Dim = 1:2, .Dimnames = list(NULL, c("a)", "b")))
+i <- as.integer(c(7, 8))
+t <- TRUE
+)R");
+    EXPECT_EQ(data.find("N")->values, Values{5});
+    EXPECT_EQ(data.find("N")->dims, Extents{});
+    EXPECT_EQ(data.find("y")->dims, Extents{5});
+    EXPECT_EQ(data.find("y")->values[2], -3e-2);
+    EXPECT_TRUE(std::isnan(data.find("y")->values[1]));
+    EXPECT_EQ(data.find("x")->values, (Values{1, 2, 3, 4}));
+    EXPECT_EQ(data.find("z")->values, (Values{4, 3, 2}));
+    EXPECT_EQ(data.find("m")->dims, (Extents{2, 3}));
+    EXPECT_EQ(data.find("m")->values, (Values{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(data.find("named")->values, (Values{1, 2}));
+    EXPECT_EQ(data.find("both")->values, (Values{1, 2, 3, 4}));
+    EXPECT_EQ(data.find("g")->levels, (std::vector<std::string>{"lo", "hi"}));
+    EXPECT_EQ(data.find("dn")->dims, (Extents{1, 2}));
+    EXPECT_EQ(data.find("i")->values, (Values{7, 8}));
+    EXPECT_EQ(data.find("t")->values, Values{1});
+}
+
+TEST(BugsData, TheListOfWinBugsHasItsLastIndexFastest) {
+    const Data data = dump("list(N = 2, x = c(1, 2),\n m = structure(.Data = c(1, 2, 3, 4, 5, 6), .Dim = c(2, 3)))");
+    EXPECT_EQ(data.find("N")->values, Values{2});
+    EXPECT_EQ(data.find("m")->dims, (Extents{2, 3}));
+    EXPECT_EQ(data.find("m")->values, (Values{1, 4, 2, 5, 3, 6}));
+}
+
+TEST(BugsData, WhatADumpCannotMeanIsRefusedWithItsPlace) {
+    EXPECT_EQ(refusal_of([] { dump("x <- 1\ny <- foo(3)"); }),
+              "d.R:2:6: 'foo' is not understood: values are numbers, NA, c(…), a:b and structure(…, .Dim = c(…))");
+    EXPECT_EQ(refusal_of([] { dump("x <- c(1, 2"); }),
+              "d.R:1:12: ')' is expected here, or a comma, not the end of the file");
+    EXPECT_EQ(refusal_of([] { dump("x 3"); }), "d.R:1:3: 'x' is not followed by <-: data are written 'name <- value'");
+    EXPECT_EQ(refusal_of([] { dump("x <- structure(c(1,2,3), .Dim = c(2,2))"); }),
+              "d.R:1:1: 'x' has 3 values, but its .Dim asks for 4");
+    EXPECT_EQ(refusal_of([] { dump("x <- c(\"a\")"); }),
+              "d.R:1:1: 'x' holds text, but data are numbers: number its values from 1");
+    EXPECT_EQ(refusal_of([] { dump("x <- 1x"); }), "d.R:1:6: '1x' is no number");
+    EXPECT_EQ(refusal_of([] { dump("x <- 1:1e12"); }), "d.R:1:7: the range is too long, or is none");
+    EXPECT_EQ(refusal_of([] { dump("x <- list(1)"); }),
+              "d.R:1:6: a list within the data is not understood: give each of its parts a name of its own");
+}
+
+TEST(BugsData, ColumnsOfATableAreVectors) {
+    const File file("bugs.csv", "y,x,g\n1,2.5,b\nNA,3,a\n3,,b\n4,5,NA\n");
+    const Data data = Data::read({file.path()});
+    EXPECT_EQ(data.find("N")->values, Values{4});
+    EXPECT_EQ(data.find("y")->values[3], 4.0);
+    EXPECT_TRUE(std::isnan(data.find("y")->values[1]));
+    EXPECT_TRUE(std::isnan(data.find("x")->values[2]));
+    const DataArray& g = *data.find("g");
+    EXPECT_EQ(g.levels, (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(Values(g.values.begin(), g.values.begin() + 3), (Values{2, 1, 2}));
+    EXPECT_TRUE(std::isnan(g.values[3]));
+}
+
+TEST(BugsData, ASingleColumnKeepsItsBlankLines) {
+    const File file("one.csv", "y\n1\n\n3\n");
+    const Data data = Data::read({file.path()});
+    ASSERT_EQ(data.find("y")->dims, Extents{3});
+    EXPECT_TRUE(std::isnan(data.find("y")->values[1]));
+    EXPECT_EQ(data.find("N")->values, Values{3});
+}
+
+TEST(BugsData, TheRowsOfATableAreNUnlessAnotherFileHasIt) {
+    const File table("t.csv", "y\n1\n2\n");
+    const File longer("l.csv", "z\n1\n2\n3\n");
+    const File own("own.json", "{\"N\": 7}");
+    EXPECT_EQ(Data::read({table.path(), own.path()}).find("N")->values, Values{7});
+    EXPECT_EQ(Data::read({own.path(), table.path()}).find("N")->values, Values{7});
+    EXPECT_EQ(Data::read({table.path(), longer.path()}).find("N"), nullptr);
+    const File column("n.csv", "N\n3\n4\n");
+    EXPECT_EQ(Data::read({column.path()}).find("N")->values, (Values{3, 4}));
+}
+
+TEST(BugsData, ANameInTwoFilesIsRefusedWithBoth) {
+    const File one("a.json", "{\"x\": 1}");
+    const File two("b.R", "x <- 2\n");
+    EXPECT_EQ(refusal_of([&] {
+                  Data::read({one.path(), two.path()});
+              }),
+              two.path() + ": 'x' is given in " + one.path() + " too: remove one of them");
+}
+
+TEST(BugsData, TheTextTellsTheFormatWhereTheNameDoesNot) {
+    const File dumped("x.data", "\n# c\n`x` <-\nc(1,2)\n");
+    EXPECT_EQ(Data::read({dumped.path()}).find("x")->values, (Values{1, 2}));
+    const File object("x.txt", "  {\"x\": 3}");
+    EXPECT_EQ(Data::read({object.path()}).find("x")->values, Values{3});
+    const File listed("l.txt", "list(x=4)");
+    EXPECT_EQ(Data::read({listed.path()}).find("x")->values, Values{4});
+    const File table("t.dat", "x,y\n5,6\n");
+    EXPECT_EQ(Data::read({table.path()}).find("x")->values, Values{5});
+}
+
+TEST(BugsData, ArraysByHandMustHaveTheirSize) {
+    Data data;
+    EXPECT_THROW(data.add({"x", {2, 2}, {1, 2, 3}, "here", {}}), std::invalid_argument);
+    data.add({"x", {2}, {1, 2}, "here", {}});
+    EXPECT_THROW(data.add({"x", {}, {1}, "there", {}}), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace lrvb::bugs
