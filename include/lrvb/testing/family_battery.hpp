@@ -79,11 +79,13 @@ inline constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 inline constexpr double kRoundings = 64.0;
 
 inline std::string entry(std::string_view what, Index i) {
-    return std::string(what) + '[' + std::to_string(i + 1) + ']';
+    std::string name(what);
+    return name.append("[").append(std::to_string(i + 1)).append("]");
 }
 
 inline std::string entry(std::string_view what, Index i, Index j) {
-    return std::string(what) + '[' + std::to_string(i + 1) + ',' + std::to_string(j + 1) + ']';
+    std::string name(what);
+    return name.append("[").append(std::to_string(i + 1)).append(",").append(std::to_string(j + 1)).append("]");
 }
 
 /// L⁺ for a lower trapezoidal L, by forward substitution. Row c is also the direction d with Lᵀd = e_c. Rows are zero

@@ -62,8 +62,8 @@ MixtureDraws::MixtureDraws(const MixtureStatistics& statistics, Matrix numbers)
     parts_.reserve(static_cast<std::size_t>(numbers_.cols() * components_));
     for (Index s = 0; s < numbers_.cols(); ++s) {
         for (Index k = 0; k < components_; ++k) {
-            const auto of_component = numbers_.col(s).segment(weights + k * own, own);
-            const auto half = of_component.tail(own - columns);
+            const Vector of_component = numbers_.col(s).segment(weights + k * own, own);
+            const Vector half = of_component.tail(own - columns);
             Matrix precision = statistics.is_full() ? Matrix(columns, columns) : Matrix(half.asDiagonal());
             Index at = 0;
             for (Index q = 0; q < columns && statistics.is_full(); ++q) {
