@@ -52,6 +52,15 @@ def _numbers_of_objects(values: np.ndarray, name: str) -> np.ndarray:
         raise
 
 
+def _is_text(text: str) -> bool:
+    """Whether it can be written as UTF-8, which half of a surrogate pair cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _bytes(text: str) -> bytes:
     return text.encode()
 
@@ -66,6 +75,9 @@ def _text_column(name: str, values: Any) -> tuple[str, list[str], np.ndarray]:
     else:
         codes, uniques = pd.factorize(values, use_na_sentinel=True)
         categories = [str(unique) for unique in uniques]
+    for text in categories:
+        if not _is_text(text):
+            raise DataError(f"column {name!r} holds {text!r}, which is no text that can be written: correct it")
     used = np.unique(codes[codes >= 0])
     texts: list[str] = sorted({categories[code] for code in used}, key=_bytes)
     place = {text: at for at, text in enumerate(texts)}
@@ -91,15 +103,33 @@ def _frame_column(name: str, values: Any) -> tuple[Any, ...]:
     return name, _readable(values.to_numpy(), name)
 
 
-def _frame(frame: Any, columns: Optional[Sequence[str]]) -> list[tuple[Any, ...]]:
+def frame_columns(frame: Any, columns: Optional[Sequence[str]] = None) -> list[tuple[Any, ...]]:
+    """Columns of a frame, those that are named or all: (name, numbers), or (name, levels, codes) of text."""
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
         name = next(name for name in names if names.count(name) > 1)
         raise DataError(f"two columns of the frame are called {name!r}: rename one of them")
+    for name in names:
+        if not _is_text(name):
+            raise DataError(f"the name {name!r} of a column is no text that can be written: rename it")
+    if "" in names:
+        raise DataError(f"column {names.index('') + 1} of the frame has no name: give it one")
     chosen = range(len(names))
     if columns is not None:
         chosen = [at for at in range(len(names)) if names[at] in set(columns)]  # type: ignore[assignment]
     return [_frame_column(names[at], frame.iloc[:, at]) for at in chosen]
+
+
+def checked_names(names: Any, width: int) -> list[str]:
+    """Names that were given for columns: one a column, each different."""
+    if isinstance(names, (str, set, frozenset)) or not isinstance(names, Iterable):
+        raise DataError(f"names is {names!r}, but must be a list, with a name for each column in its order")
+    result = [str(name) for name in names]
+    if len(result) != width:
+        raise DataError(f"there are {len(result)} names for {width} columns: give one a column")
+    if "" in result or len(set(result)) < width:
+        raise DataError(f"names is {result!r}, but each column needs a name of its own")
+    return result
 
 
 def _array(values: np.ndarray, names: Optional[Sequence[str]]) -> list[tuple[Any, ...]]:
@@ -112,8 +142,7 @@ def _array(values: np.ndarray, names: Optional[Sequence[str]]) -> list[tuple[Any
         raise DataError(f"the array has {values.shape[0]} rows and {width} columns: there is nothing to fit")
     if names is None:
         names = [str(at + 1) for at in range(width)]
-    if len(names) != width:
-        raise DataError(f"there are {len(names)} names for {width} columns: give one a column")
+    names = checked_names(names, width)
     if values.dtype == object:
         values = np.column_stack([_numbers_of_objects(values[:, at], names[at]) for at in range(width)])
     elif values.dtype.kind in "US":
@@ -122,10 +151,17 @@ def _array(values: np.ndarray, names: Optional[Sequence[str]]) -> list[tuple[Any
     return [(names[at], readable[:, at]) for at in range(width)]
 
 
-def _as_chunk(chunk: Any, width: Optional[int]) -> np.ndarray:
-    if hasattr(chunk, "to_numpy"):
-        chunk = chunk.to_numpy(dtype=np.float64)
-    array = np.asarray(chunk)
+def _as_chunk(chunk: Any, width: Optional[int], columns: Optional[list[str]]) -> np.ndarray:
+    """Rows of a chunk; where the first had names, by these, in its order."""
+    own = [str(name) for name in chunk.columns] if hasattr(chunk, "columns") else None
+    if own is not None and columns is not None and own != columns:
+        if sorted(own) != sorted(columns):
+            raise DataError(f"a chunk has the columns {', '.join(own)}, but the first has {', '.join(columns)}: give every chunk the same")
+        chunk = chunk.iloc[:, [own.index(name) for name in columns]]
+    try:
+        array = chunk.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(chunk, "to_numpy") else np.asarray(chunk)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"a chunk holds what is no number ({error}): give numbers alone") from None
     if array.dtype == object or array.dtype.kind not in "fiub":
         raise DataError(f"a chunk holds {array.dtype}, but must be numbers")
     if array.ndim == 1:
@@ -143,14 +179,14 @@ def _chunks(data: Any, names: Optional[Sequence[str]], na: Sequence[str], memory
         first = next(first_iterator)
     except StopIteration:
         raise DataError("rows in chunks: there is no chunk: give at least one") from None
-    if names is None and hasattr(first, "columns"):
-        names = [str(name) for name in first.columns]
-    head = _as_chunk(first, None)
+    columns = [str(name) for name in first.columns] if hasattr(first, "columns") else None
+    if names is None:
+        names = columns
+    head = _as_chunk(first, None, None)
     width = head.shape[1]
     if names is None:
         names = [str(at + 1) for at in range(width)]
-    if len(names) != width:
-        raise DataError(f"there are {len(names)} names for {width} columns: give one a column")
+    names = checked_names(names, width)
 
     def converted() -> Iterator[np.ndarray]:
         if is_repeatable:
@@ -159,7 +195,7 @@ def _chunks(data: Any, names: Optional[Sequence[str]], na: Sequence[str], memory
             yield head
             rest = first_iterator
         for chunk in rest:
-            yield _as_chunk(chunk, width)
+            yield _as_chunk(chunk, width, columns)
 
     return _core.Data.from_chunks(converted, list(names), is_repeatable, memory, list(na))
 
@@ -205,13 +241,13 @@ def as_data(
         raise DataError("data are bytes: give a path as text, an array or a frame")
     parts: list[tuple[Any, ...]]
     if hasattr(data, "iloc") and hasattr(data, "columns"):
-        parts = _frame(data, columns)
+        parts = frame_columns(data, columns)
         if len(data) == 0 or not parts:
             raise DataError(f"the frame has {len(data)} rows and {len(parts)} columns that are used: there is nothing to fit")
     elif isinstance(data, Mapping):
         import pandas as pd
 
-        parts = _frame(pd.DataFrame(dict(data)), columns)
+        parts = frame_columns(pd.DataFrame(dict(data)), columns)
     elif hasattr(data, "iloc"):  # a Series
         parts = [_frame_column(str(data.name) if data.name is not None else "1", data)]
     elif callable(data) or isinstance(data, Iterator):

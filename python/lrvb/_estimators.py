@@ -13,7 +13,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from . import _core
 from ._data import as_data, WEIGHTS
 from ._fit import Fit
-from ._fitting import fitted, mixture, seed_of
+from ._fitting import fitted, mixture
+from ._request import seed_of
+
 
 class _Estimator(BaseEstimator):
     """What both have."""

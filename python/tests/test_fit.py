@@ -16,11 +16,6 @@ def mix(faithful):
     return lrvb.mixture(faithful, 2)
 
 
-@pytest.fixture(scope="module")
-def cars():
-    return pd.read_csv(DATA / "mtcars.csv", float_precision="round_trip")
-
-
 def test_the_summary_of_the_readme(mix):
     table = mix.summary(["pi", "mu"])
     assert table.columns.tolist() == ["mean", "sd", "sd_mfvb", "q5", "q95", "mean_exact", "sd_exact", "verdict"]
