@@ -9,7 +9,7 @@ from typing import Any, Optional, Sequence, Union
 import numpy as np
 
 from . import _core
-from ._errors import DataError
+from ._errors import DataError, UsageError
 
 #: What can be given as data.
 DataLike = Any
@@ -103,8 +103,11 @@ def _frame_column(name: str, values: Any) -> tuple[Any, ...]:
     return name, _readable(values.to_numpy(), name)
 
 
-def frame_columns(frame: Any, columns: Optional[Sequence[str]] = None) -> list[tuple[Any, ...]]:
-    """Columns of a frame, those that are named or all: (name, numbers), or (name, levels, codes) of text."""
+def frame_columns(frame: Any, columns: Optional[Sequence[str]] = None, what_can_be_read: bool = False) -> list[tuple[Any, ...]]:
+    """Columns of a frame, those that are named or all: (name, numbers), or (name, levels, codes) of text.
+
+    Of a frame whose columns a fit chooses by itself only `what_can_be_read` is taken: dates may stand beside them.
+    """
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
         name = next(name for name in names if names.count(name) > 1)
@@ -117,7 +120,14 @@ def frame_columns(frame: Any, columns: Optional[Sequence[str]] = None) -> list[t
     chosen = range(len(names))
     if columns is not None:
         chosen = [at for at in range(len(names)) if names[at] in set(columns)]  # type: ignore[assignment]
-    return [_frame_column(names[at], frame.iloc[:, at]) for at in chosen]
+    result = []
+    for at in chosen:
+        try:
+            result.append(_frame_column(names[at], frame.iloc[:, at]))
+        except DataError:
+            if not what_can_be_read:
+                raise
+    return result
 
 
 def checked_names(names: Any, width: int) -> list[str]:
@@ -139,7 +149,7 @@ def _array(values: np.ndarray, names: Optional[Sequence[str]]) -> list[tuple[Any
         raise DataError(f"the array has {values.ndim} dimensions, but must have two, rows and columns (or one, of a single column)")
     width = values.shape[1]
     if values.shape[0] == 0 or width == 0:
-        raise DataError(f"the array has {values.shape[0]} rows and {width} columns: there is nothing to fit")
+        raise DataError(f"the array has {values.shape[0]} rows and {width} columns: there is nothing in it")
     if names is None:
         names = [str(at + 1) for at in range(width)]
     names = checked_names(names, width)
@@ -202,7 +212,15 @@ def _chunks(data: Any, names: Optional[Sequence[str]], na: Sequence[str], memory
 
 def path_of(data: Any) -> Optional[str]:
     """The path, where data are a file's."""
-    return os.fspath(data) if isinstance(data, (str, os.PathLike)) else None
+    return checked_path(data) if isinstance(data, (str, os.PathLike)) else None
+
+
+def checked_path(path: Union[str, os.PathLike[str]]) -> str:
+    """A path as text, as the library takes it."""
+    text = os.fsdecode(path)
+    if "\0" in text or not _is_text(text):
+        raise UsageError(f"the path {text!r} is no name that a file of the library can have: choose another")
+    return text
 
 
 def as_data(
@@ -213,6 +231,7 @@ def as_data(
     weights: Optional[np.ndarray] = None,
     na: Sequence[str] = (),
     memory: int = MEMORY,
+    what_can_be_read: bool = False,
     name: str = "a table in memory",
 ) -> _core.Data:
     """Data of any kind as the library reads them.
@@ -231,6 +250,8 @@ def as_data(
         Texts that mean a missing value.
     memory : int
         Bytes of a file, or of chunks, that are kept in memory.
+    what_can_be_read : bool
+        Leave out columns of a frame that are neither numbers nor text.
     """
     path = path_of(data)
     if path is not None:
@@ -241,13 +262,13 @@ def as_data(
         raise DataError("data are bytes: give a path as text, an array or a frame")
     parts: list[tuple[Any, ...]]
     if hasattr(data, "iloc") and hasattr(data, "columns"):
-        parts = frame_columns(data, columns)
+        parts = frame_columns(data, columns, what_can_be_read)
         if len(data) == 0 or not parts:
-            raise DataError(f"the frame has {len(data)} rows and {len(parts)} columns that are used: there is nothing to fit")
+            raise DataError(f"the frame has {len(data)} rows and {len(parts)} columns that are used: there is nothing in it")
     elif isinstance(data, Mapping):
         import pandas as pd
 
-        parts = frame_columns(pd.DataFrame(dict(data)), columns)
+        parts = frame_columns(pd.DataFrame(dict(data)), columns, what_can_be_read)
     elif hasattr(data, "iloc"):  # a Series
         parts = [_frame_column(str(data.name) if data.name is not None else "1", data)]
     elif callable(data) or isinstance(data, Iterator):

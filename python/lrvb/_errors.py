@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+import warnings
 from typing import Any
 
 
@@ -125,6 +127,16 @@ def in_python(text: str) -> str:
     text = re.sub(r"(?<![\w-])-c (\S+)", lambda match: f"columns={_value(match.group(1))}", text)
     text = re.sub(r"--([a-z][a-z-]*)", lambda match: _RENAMED.get(match.group(1), match.group(1).replace("-", "_")), text)
     return text.replace("FORMULA", "formula")
+
+
+def warn(text: str, category: type[Warning]) -> None:
+    """A warning that names the line from which the package was called."""
+    depth = 1
+    frame = sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "lrvb":
+        frame = frame.f_back
+        depth += 1
+    warnings.warn(text, category, stacklevel=depth)
 
 
 def file_error(error: ValueError, source: Any) -> Exception:

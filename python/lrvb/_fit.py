@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import threading
-import warnings
 from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from . import _core
 from ._bugs import data_of_model
 from ._data import DataLike, as_data
-from ._errors import DataError, FitWarning, UsageError, file_error
+from ._errors import DataError, FitWarning, UsageError, file_error, in_python, warn
 from ._fit_file import FitFile, Names, listed
 from ._reports import CheckReport, LooReport
 from ._request import count, number, seed_of, threads_of
@@ -267,7 +266,7 @@ class Fit(FitFile):
         if exact:
             check = self._checked(n, seed)
             if not check.reliable:
-                warnings.warn(f"the draws are not to be relied on: {check.trust}", FitWarning, stacklevel=2)
+                warn(f"the draws are not to be relied on: {in_python(check.trust)}", FitWarning)
             values = check.draws_of(n, chosen)
         else:
             values = self._core.response_draws(n, seed, chosen)
@@ -347,17 +346,15 @@ class Fit(FitFile):
             if self._core.data is None:
                 raise DataError("there are no rows to predict: give them, or give the fit its data by fit.with_data(data)")
             core = self._core.data
+            options.drop_missing = options.drop_missing or self._core.dropped > 0  # those that were fitted
         else:
-            columns = list(self._core.columns) if hasattr(new, "columns") else None
-            if columns is not None and not set(columns) <= {str(name) for name in new.columns}:
-                columns = None
             names = None
-            if isinstance(new, (np.ndarray, list, tuple)):
+            if isinstance(new, (np.ndarray, list, tuple)) and self._core.columns:
                 names = list(self._core.columns)
                 width = np.shape(new)[1] if np.ndim(new) == 2 else 1
                 if len(names) != width:
                     raise DataError(f"the rows have {width} columns, but the fit has {len(names)}: {', '.join(names)}")
-            core = as_data(new, columns=columns, names=names)
+            core = as_data(new, names=names, what_can_be_read=True)
         try:
             table = self._core.predict(core, options)
         except (DataError, UsageError) as error:
@@ -405,8 +402,11 @@ class Fit(FitFile):
             return Fit(self._core.attached(data_of_model(data), workers))
         if isinstance(data, tuple) and len(data) == 2:
             data, weights = data
+        if self.kind == "declared":
+            raise UsageError("the model of this fit was declared: give it, declared anew with its data, as an lrvb.Model")
         try:
-            return Fit(self._core.attached(as_data(data, names=names, weights=weights), workers))
+            given = as_data(data, names=names, weights=weights, what_can_be_read=True)
+            return Fit(self._core.attached(given, workers))
         except (DataError, UsageError) as error:
             raise file_error(error, data) from None
 
@@ -468,8 +468,8 @@ def load(path: Union[str, os.PathLike[str]], data: Any = None) -> Fit:
     >>> len(lrvb.load(path, x).influence(top=3))
     3
     """
-    with open(path, encoding="utf-8") as file:
-        fit = loads(file.read(), os.fspath(path))
+    with open(path, encoding="utf-8", errors="replace") as file:
+        fit = loads(file.read(), os.fsdecode(path))
     return fit if data is None else fit.with_data(data)
 
 
@@ -483,6 +483,8 @@ def loads(text: str, name: str = "a fit") -> Fit:
     >>> lrvb.loads(fit.to_json()).bound == fit.bound
     True
     """
+    if not isinstance(text, str):
+        raise UsageError(f"a fit is {type(text).__name__}, but must be text: load() reads files")
     return Fit(_core.parse_fit(text, name))
 
 

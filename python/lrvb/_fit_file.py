@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Iterable, Union
 import numpy as np
 
 from . import _core
+from ._data import checked_path
 from ._errors import DataError, UsageError, in_python
 from ._request import number
 
@@ -227,7 +228,7 @@ class FitFile:
         >>> lrvb.load(path).kind
         'mixture'
         """
-        text = os.fspath(path)
+        text = checked_path(path)
         try:
             self._core.save(text)
         except DataError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Iterable, Optional, Sequence, Union
 
@@ -13,18 +12,17 @@ from . import _core
 from ._bugs import data_of_model, text_of_model
 from ._comparison import Comparison
 from ._data import DataLike, as_data, MEMORY, WEIGHTS
-from ._errors import ConvergenceWarning, DataError, FitWarning, UsageError, file_error, in_python
+from ._errors import ConvergenceWarning, DataError, FitWarning, UsageError, file_error, in_python, warn
 from ._fit import Fit
 from ._progress import progress_of
 from ._request import Settings, Text, as_list, count, request_of, text_of, texts, whole
 
 
-def told(fit: Fit, stacklevel: int) -> Fit:
+def told(fit: Fit) -> Fit:
     """The fit, after its warnings were given."""
     core = fit._core
     for at, text in enumerate(core.warnings):
-        category = ConvergenceWarning if at == 0 and not core.converged else FitWarning
-        warnings.warn(in_python(text), category, stacklevel=stacklevel)
+        warn(in_python(text), ConvergenceWarning if at == 0 and not core.converged else FitWarning)
     return fit
 
 
@@ -39,9 +37,9 @@ def asked(ask: Callable[[_core.Request, _core.Data], Any], kind: str, data: _cor
             raise file_error(error, source) from None
 
 
-def fitted(kind: str, data: _core.Data, settings: Settings, *, source: Any = None, stacklevel: int = 4, **rest: Any) -> Fit:
+def fitted(kind: str, data: _core.Data, settings: Settings, *, source: Any = None, **rest: Any) -> Fit:
     """A fit of a kind of model, after its warnings were given."""
-    return told(Fit(asked(_core.fit, kind, data, settings, source, rest)), stacklevel)
+    return told(Fit(asked(_core.fit, kind, data, settings, source, rest)))
 
 
 def mixture(
@@ -191,7 +189,7 @@ def mixtures(
     found = Comparison(asked(_core.fit_range, "mixture", core, settings, data, rest), numbers)
     for number, fit in found.items():
         if not fit.converged:
-            warnings.warn(f"n_components = {number}: {fit.message}", ConvergenceWarning, stacklevel=2)
+            warn(f"n_components = {number}: {fit.message}", ConvergenceWarning)
     return found
 
 
@@ -391,7 +389,7 @@ def model(
     >>> text = "model { for (i in 1:N) { y[i] ~ dnorm(mu, tau) } mu ~ dnorm(0, 0.01) tau ~ dgamma(2, 1) }"
     >>> fit = lrvb.model(text, {"N": 4, "y": np.array([4.1, 5.3, 3.9, 6.0])})
     >>> fit.variables, fit.influence(top=1).index[0]
-    (['mu', 'tau'], 'y[4]')
+    (['mu', 'log_tau', 'tau'], 'y[4]')
     """
     settings = [("MODEL", text_of_model(text))]
     if monitor is not None:

@@ -462,7 +462,7 @@ class Model:
                 max_iterations=max_iterations, check=check, seconds=seconds, threads=threads, progress=teller,
             )  # fmt: skip
             core = _core.fit_declared(self._build(), request)
-        return told(Fit(core), 3)
+        return told(Fit(core))
 
 
 def _numbers(name: str, values: Any) -> np.ndarray:

@@ -61,7 +61,7 @@ WORK = {
     "regression": lambda: lrvb.regression("y ~ x + (1 | g)", FRAME).predict(FRAME),
     "model": lambda: lrvb.model(TEXT, {"N": 1000, "y": X}, check="never").leverage("a"),
     "declared": declared,
-    "check": lambda: FIT.check(draws=400).table(),
+    "check": lambda: FIT.check(method="importance", draws=100).table(),
     "draws": lambda: FIT.draws(100, exact=False),
     "a file": lambda: lrvb.loads(FIT.to_json()).with_data(X).covariance(),
     "refusals": refused,
@@ -72,9 +72,9 @@ WORK = {
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("work", WORK)
 def test_nothing_is_left_behind(work):
-    for _ in range(3):  # what is kept once
+    for _ in range(2):  # what is kept once
         WORK[work]()
-    times = 10
+    times = 4
     before = allocated()
     for _ in range(times):
         WORK[work]()
