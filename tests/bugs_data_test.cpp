@@ -170,6 +170,23 @@ TEST(BugsData, ColumnsOfATableAreVectors) {
     EXPECT_TRUE(std::isnan(g.values[3]));
 }
 
+TEST(BugsData, ATableInMemoryIsThatOfItsFile) {
+    const File file("bugs.csv", "y,x,g\n1,2.5,b\nNA,3,a\n3,,b\n4,5,NA\n");
+    FrameOptions options;
+    options.keep_missing = true;
+    Data data;
+    data.add_frame(read_frame(file.path(), options));
+    const Data read = Data::read({file.path()});
+    for (const DataArray& array : read.arrays()) {
+        ASSERT_NE(data.find(array.name), nullptr) << array.name;
+        const Values& values = data.find(array.name)->values;
+        ASSERT_EQ(values.size(), array.values.size());
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            EXPECT_TRUE(values[i] == array.values[i] || (std::isnan(values[i]) && std::isnan(array.values[i])));
+        }
+    }
+}
+
 TEST(BugsData, ASingleColumnKeepsItsBlankLines) {
     const File file("one.csv", "y\n1\n\n3\n");
     const Data data = Data::read({file.path()});

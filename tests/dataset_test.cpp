@@ -9,6 +9,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <limits>
 
 namespace lrvb {
 namespace {
@@ -65,6 +66,21 @@ TEST(Dataset, ARegressionOnTextInMemoryIsThatOfItsFileToTheBit) {
         folder.write("a.csv", "y,x,sort\n1.5,1,a\n2.5,2,b\n2.0,3,a\n4.5,4,c\n4.0,5,b\n6.5,6,c\n5.0,7,a\n");
     const Settings settings{{"response", "y"}};
     EXPECT_EQ(fit_text("regression", frame_of(path), settings), fit_text("regression", path, settings));
+}
+
+TEST(Dataset, AModelOfArraysInMemoryIsThatOfItsFile) {
+    const TemporaryDirectory folder;
+    const std::string path = folder.write("d.json", R"({"N": 2, "M": 3, "y": [[1, 2, 3], [4, null, 6.5]]})");
+    const Settings settings{{"MODEL",
+                             "model { for (i in 1:N) { for (j in 1:M) { y[i, j] ~ dnorm(mu, tau) } }\n"
+                             " mu ~ dnorm(0, 1)\n tau ~ dgamma(1, 1) }"}};
+    const double missing = std::numeric_limits<double>::quiet_NaN();
+    const Dataset arrays = Dataset::of_arrays(
+        "arrays", {{"N", {}, {2}, "", {}}, {"M", {}, {3}, "", {}}, {"y", {2, 3}, {1, 4, 2, missing, 3, 6.5}, "", {}}});
+    EXPECT_EQ(arrays.name(), "arrays");
+    EXPECT_EQ(fit_text("model", arrays, settings), fit_text("model", path, settings));
+    EXPECT_EQ(sentence_of([&] { static_cast<void>(arrays.frame({})); }),
+              "arrays: this kind of model reads a table, but there are arrays");
 }
 
 TEST(Dataset, TextsThatMeanAMissingValueAreThoseOfEveryReading) {

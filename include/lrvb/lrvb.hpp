@@ -14,6 +14,7 @@
 #include <lrvb/check/check.hpp>
 #include <lrvb/check/draws.hpp>
 #include <lrvb/data/csv.hpp>
+#include <lrvb/data/data_array.hpp>
 #include <lrvb/data/dataset.hpp>
 #include <lrvb/data/frame.hpp>
 #include <lrvb/data/memory_table.hpp>

@@ -15,13 +15,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._core import __version__
-from ._errors import ConvergenceWarning, DataError, FitWarning, NotConverged, TooLarge, UsageError
-from ._fit import CheckReport, Fit, LooReport, load, loads
-from ._fitting import mixture, model, regression
+from ._errors import ConvergenceWarning, DataError, FitWarning, ModelError, NotConverged, TooLarge, UsageError
+from ._comparison import Comparison, compare
+from ._fit import Fit, load, loads
+from ._fitting import mixture, mixtures, model, regression
 from ._model import (
     Model, bernoulli, beta, binomial, categorical, dirichlet, exponential, gamma, log, multinomial, mv_normal, normal, one_of,
     poisson, scaled, wishart,
 )  # fmt: skip
+from ._reports import CheckReport, LooReport
 
 if TYPE_CHECKING:
     from ._estimators import LinearRegression, NormalMixture
@@ -43,8 +45,8 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "CheckReport", "ConvergenceWarning", "DataError", "Fit", "FitWarning", "LinearRegression", "LooReport", "Model", "NormalMixture",
-    "NotConverged", "TooLarge", "UsageError", "__version__", "bernoulli", "beta", "binomial", "categorical", "dirichlet", "exponential",
-    "gamma", "load", "loads", "log", "mixture", "model", "multinomial", "mv_normal", "normal", "one_of", "poisson", "regression", "scaled",
-    "wishart",
+    "CheckReport", "Comparison", "ConvergenceWarning", "DataError", "Fit", "FitWarning", "LinearRegression", "LooReport", "Model", "ModelError",
+    "NormalMixture", "NotConverged", "TooLarge", "UsageError", "__version__", "bernoulli", "beta", "binomial", "categorical", "compare",
+    "dirichlet", "exponential", "gamma", "load", "loads", "log", "mixture", "mixtures", "model", "multinomial", "mv_normal", "normal",
+    "one_of", "poisson", "regression", "scaled", "wishart",
 ]  # fmt: skip

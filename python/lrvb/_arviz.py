@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._errors import DataError, UsageError
+from ._errors import DataError
+from ._request import count
+from ._rows import row_index
 
 if TYPE_CHECKING:
     from ._fit import Fit
@@ -71,27 +73,27 @@ def inference_data(fit: Fit, n: int) -> Any:
     """What :meth:`Fit.to_arviz` gives."""
     import xarray
 
-    if isinstance(n, bool) or int(n) != n or n < 1:
-        raise UsageError(f"n is {n!r}, but must be a whole number from 1")
+    n = count("n", n, most=10_000_000)
     if not fit._core.has_data:
         raise DataError("this needs the data that were fitted, and the fit was loaded without them: give them by fit.with_data(data)")
-    check = fit._checked(int(n), fit._core.seed)
+    check = fit._checked(n, fit._core.seed)
     # Chains stand one after the other; draws of importance sampling, or of an integral, are one.
     chains = max(1, check.chains)
-    count = int(n) // chains * chains or chains
-    values = check.draws_of(count, fit._select(None))
-    length = count // chains
+    taken = n // chains * chains or chains
+    values = check.draws_of(taken, fit._select(None))
+    length = taken // chains
     coordinates = {"chain": np.arange(chains), "draw": np.arange(length)}
     groups: dict[str, Any] = {"posterior": _posterior(fit, values, chains)}
-    density = check.log_density_of(count).reshape(chains, length)
+    density = check.log_density_of(taken).reshape(chains, length)
     groups["sample_stats"] = xarray.Dataset({"lp": (["chain", "draw"], density)}, coords=coordinates)
     if fit._core.has_rows():
         names, observed = fit._core.observed()
+        rows = {"row": row_index(fit._core.row_labels()).to_numpy()}
         if names:
-            groups["observed_data"] = xarray.Dataset({name: (["row"], observed[:, at]) for at, name in enumerate(names)})
-        likelihood = fit._core.log_likelihoods(check, count).reshape(chains, length, -1)
+            groups["observed_data"] = xarray.Dataset({name: (["row"], observed[:, at]) for at, name in enumerate(names)}, coords=rows)
+        likelihood = fit._core.log_likelihoods(check, taken).reshape(chains, length, -1)
         name = names[0] if len(names) == 1 else "rows"
-        groups["log_likelihood"] = xarray.Dataset({name: (["chain", "draw", "row"], likelihood)}, coords=coordinates)
+        groups["log_likelihood"] = xarray.Dataset({name: (["chain", "draw", "row"], likelihood)}, coords={**coordinates, **rows})
     for dataset in groups.values():
         dataset.attrs["inference_library"] = "lrvb"
     groups["posterior"].attrs["verdict"] = check.verdict

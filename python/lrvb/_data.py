@@ -9,7 +9,7 @@ from typing import Any, Optional, Sequence, Union
 import numpy as np
 
 from . import _core
-from ._errors import DataError
+from ._errors import DataError, UsageError
 
 #: What can be given as data.
 DataLike = Any
@@ -52,6 +52,15 @@ def _numbers_of_objects(values: np.ndarray, name: str) -> np.ndarray:
         raise
 
 
+def _is_text(text: str) -> bool:
+    """Whether it can be written as UTF-8, which half of a surrogate pair cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _bytes(text: str) -> bytes:
     return text.encode()
 
@@ -66,6 +75,9 @@ def _text_column(name: str, values: Any) -> tuple[str, list[str], np.ndarray]:
     else:
         codes, uniques = pd.factorize(values, use_na_sentinel=True)
         categories = [str(unique) for unique in uniques]
+    for text in categories:
+        if not _is_text(text):
+            raise DataError(f"column {name!r} holds {text!r}, which is no text that can be written: correct it")
     used = np.unique(codes[codes >= 0])
     texts: list[str] = sorted({categories[code] for code in used}, key=_bytes)
     place = {text: at for at, text in enumerate(texts)}
@@ -91,15 +103,43 @@ def _frame_column(name: str, values: Any) -> tuple[Any, ...]:
     return name, _readable(values.to_numpy(), name)
 
 
-def _frame(frame: Any, columns: Optional[Sequence[str]]) -> list[tuple[Any, ...]]:
+def frame_columns(frame: Any, columns: Optional[Sequence[str]] = None, what_can_be_read: bool = False) -> list[tuple[Any, ...]]:
+    """Columns of a frame, those that are named or all: (name, numbers), or (name, levels, codes) of text.
+
+    Of a frame whose columns a fit chooses by itself only `what_can_be_read` is taken: dates may stand beside them.
+    """
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
         name = next(name for name in names if names.count(name) > 1)
         raise DataError(f"two columns of the frame are called {name!r}: rename one of them")
+    for name in names:
+        if not _is_text(name):
+            raise DataError(f"the name {name!r} of a column is no text that can be written: rename it")
+    if "" in names:
+        raise DataError(f"column {names.index('') + 1} of the frame has no name: give it one")
     chosen = range(len(names))
     if columns is not None:
         chosen = [at for at in range(len(names)) if names[at] in set(columns)]  # type: ignore[assignment]
-    return [_frame_column(names[at], frame.iloc[:, at]) for at in chosen]
+    result = []
+    for at in chosen:
+        try:
+            result.append(_frame_column(names[at], frame.iloc[:, at]))
+        except DataError:
+            if not what_can_be_read:
+                raise
+    return result
+
+
+def checked_names(names: Any, width: int) -> list[str]:
+    """Names that were given for columns: one a column, each different."""
+    if isinstance(names, (str, set, frozenset)) or not isinstance(names, Iterable):
+        raise DataError(f"names is {names!r}, but must be a list, with a name for each column in its order")
+    result = [str(name) for name in names]
+    if len(result) != width:
+        raise DataError(f"there are {len(result)} names for {width} columns: give one a column")
+    if "" in result or len(set(result)) < width:
+        raise DataError(f"names is {result!r}, but each column needs a name of its own")
+    return result
 
 
 def _array(values: np.ndarray, names: Optional[Sequence[str]]) -> list[tuple[Any, ...]]:
@@ -109,11 +149,10 @@ def _array(values: np.ndarray, names: Optional[Sequence[str]]) -> list[tuple[Any
         raise DataError(f"the array has {values.ndim} dimensions, but must have two, rows and columns (or one, of a single column)")
     width = values.shape[1]
     if values.shape[0] == 0 or width == 0:
-        raise DataError(f"the array has {values.shape[0]} rows and {width} columns: there is nothing to fit")
+        raise DataError(f"the array has {values.shape[0]} rows and {width} columns: there is nothing in it")
     if names is None:
         names = [str(at + 1) for at in range(width)]
-    if len(names) != width:
-        raise DataError(f"there are {len(names)} names for {width} columns: give one a column")
+    names = checked_names(names, width)
     if values.dtype == object:
         values = np.column_stack([_numbers_of_objects(values[:, at], names[at]) for at in range(width)])
     elif values.dtype.kind in "US":
@@ -122,10 +161,17 @@ def _array(values: np.ndarray, names: Optional[Sequence[str]]) -> list[tuple[Any
     return [(names[at], readable[:, at]) for at in range(width)]
 
 
-def _as_chunk(chunk: Any, width: Optional[int]) -> np.ndarray:
-    if hasattr(chunk, "to_numpy"):
-        chunk = chunk.to_numpy(dtype=np.float64)
-    array = np.asarray(chunk)
+def _as_chunk(chunk: Any, width: Optional[int], columns: Optional[list[str]]) -> np.ndarray:
+    """Rows of a chunk; where the first had names, by these, in its order."""
+    own = [str(name) for name in chunk.columns] if hasattr(chunk, "columns") else None
+    if own is not None and columns is not None and own != columns:
+        if sorted(own) != sorted(columns):
+            raise DataError(f"a chunk has the columns {', '.join(own)}, but the first has {', '.join(columns)}: give every chunk the same")
+        chunk = chunk.iloc[:, [own.index(name) for name in columns]]
+    try:
+        array = chunk.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(chunk, "to_numpy") else np.asarray(chunk)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"a chunk holds what is no number ({error}): give numbers alone") from None
     if array.dtype == object or array.dtype.kind not in "fiub":
         raise DataError(f"a chunk holds {array.dtype}, but must be numbers")
     if array.ndim == 1:
@@ -143,14 +189,14 @@ def _chunks(data: Any, names: Optional[Sequence[str]], na: Sequence[str], memory
         first = next(first_iterator)
     except StopIteration:
         raise DataError("rows in chunks: there is no chunk: give at least one") from None
-    if names is None and hasattr(first, "columns"):
-        names = [str(name) for name in first.columns]
-    head = _as_chunk(first, None)
+    columns = [str(name) for name in first.columns] if hasattr(first, "columns") else None
+    if names is None:
+        names = columns
+    head = _as_chunk(first, None, None)
     width = head.shape[1]
     if names is None:
         names = [str(at + 1) for at in range(width)]
-    if len(names) != width:
-        raise DataError(f"there are {len(names)} names for {width} columns: give one a column")
+    names = checked_names(names, width)
 
     def converted() -> Iterator[np.ndarray]:
         if is_repeatable:
@@ -159,14 +205,22 @@ def _chunks(data: Any, names: Optional[Sequence[str]], na: Sequence[str], memory
             yield head
             rest = first_iterator
         for chunk in rest:
-            yield _as_chunk(chunk, width)
+            yield _as_chunk(chunk, width, columns)
 
     return _core.Data.from_chunks(converted, list(names), is_repeatable, memory, list(na))
 
 
 def path_of(data: Any) -> Optional[str]:
     """The path, where data are a file's."""
-    return os.fspath(data) if isinstance(data, (str, os.PathLike)) else None
+    return checked_path(data) if isinstance(data, (str, os.PathLike)) else None
+
+
+def checked_path(path: Union[str, os.PathLike[str]]) -> str:
+    """A path as text, as the library takes it."""
+    text = os.fsdecode(path)
+    if "\0" in text or not _is_text(text):
+        raise UsageError(f"the path {text!r} is no name that a file of the library can have: choose another")
+    return text
 
 
 def as_data(
@@ -177,6 +231,7 @@ def as_data(
     weights: Optional[np.ndarray] = None,
     na: Sequence[str] = (),
     memory: int = MEMORY,
+    what_can_be_read: bool = False,
     name: str = "a table in memory",
 ) -> _core.Data:
     """Data of any kind as the library reads them.
@@ -195,6 +250,8 @@ def as_data(
         Texts that mean a missing value.
     memory : int
         Bytes of a file, or of chunks, that are kept in memory.
+    what_can_be_read : bool
+        Leave out columns of a frame that are neither numbers nor text.
     """
     path = path_of(data)
     if path is not None:
@@ -205,13 +262,13 @@ def as_data(
         raise DataError("data are bytes: give a path as text, an array or a frame")
     parts: list[tuple[Any, ...]]
     if hasattr(data, "iloc") and hasattr(data, "columns"):
-        parts = _frame(data, columns)
+        parts = frame_columns(data, columns, what_can_be_read)
         if len(data) == 0 or not parts:
-            raise DataError(f"the frame has {len(data)} rows and {len(parts)} columns that are used: there is nothing to fit")
+            raise DataError(f"the frame has {len(data)} rows and {len(parts)} columns that are used: there is nothing in it")
     elif isinstance(data, Mapping):
         import pandas as pd
 
-        parts = _frame(pd.DataFrame(dict(data)), columns)
+        parts = frame_columns(pd.DataFrame(dict(data)), columns, what_can_be_read)
     elif hasattr(data, "iloc"):  # a Series
         parts = [_frame_column(str(data.name) if data.name is not None else "1", data)]
     elif callable(data) or isinstance(data, Iterator):

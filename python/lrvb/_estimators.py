@@ -13,7 +13,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from . import _core
 from ._data import as_data, WEIGHTS
 from ._fit import Fit
-from ._fitting import fitted, mixture, seed_of
+from ._fitting import fitted, mixture
+from ._request import seed_of
+
 
 class _Estimator(BaseEstimator):
     """What both have."""
@@ -331,25 +333,27 @@ class LinearRegression(RegressorMixin, _Estimator):
         if rows.dtype.kind not in "fiub":
             rows = rows.astype(np.float64)
         names = self._names()
-        own = "y"
-        while own in names or own == WEIGHTS:
+        own, counts = "y", WEIGHTS
+        while own in names:
             own += "_"
+        while counts in names:
+            counts += "_"
         columns = {name: rows[:, at] for at, name in enumerate(names)}
         settings = [("response", own), ("prior", self.prior)]
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, rows, dtype=np.float64)
-            settings.append(("weights", WEIGHTS))
+            settings.append(("weights", counts))
         if not self.fit_intercept:
             settings.append(("no-intercept", "yes"))
         parts: list[Any] = [(name, np.asarray(values)) for name, values in columns.items()]
         parts.append((own, np.asarray(response, dtype=np.float64)))
         if weights is not None:
-            parts.append((WEIGHTS, weights))
+            parts.append((counts, weights))
         data = _core.Data.from_columns("a table in memory", parts, [])
         fit = fitted(
             "regression", data, settings, seed=seed_of(self.random_state), tolerance=self.tolerance, max_iterations=10000,
-            check=self.check, seconds=None, threads=self.threads, progress=True if self.verbose else False, stacklevel=3,
+            check=self.check, seconds=None, threads=self.threads, progress=True if self.verbose else False,
         )  # fmt: skip
         self.posterior_ = fit
         self._set_estimates(fit, names)

@@ -5,129 +5,26 @@ from __future__ import annotations
 import json
 import os
 import threading
-import warnings
-from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _core
-from ._data import DataLike, MEMORY, as_data, path_of
-from ._errors import DataError, FitWarning, NotConverged, UsageError
+from ._bugs import data_of_model
+from ._data import DataLike, as_data
+from ._errors import DataError, FitWarning, UsageError, file_error, in_python, warn
+from ._fit_file import FitFile, Names, listed
+from ._reports import CheckReport, LooReport
+from ._request import count, number, seed_of, threads_of
+from ._rows import by_row, row_index
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ._plot import Plots
 
-Names = Union[str, Iterable[str], None]
 
-
-def listed(names: Names) -> list[str]:
-    """Names as a list; none is all."""
-    if names is None:
-        return []
-    if isinstance(names, str):
-        return [names]
-    result = list(names)
-    for name in result:
-        if not isinstance(name, str):
-            raise UsageError(f"a variable is {name!r}, but must be a name, such as 'mu' or 'mu[1]'")
-    return result
-
-
-class CheckReport:
-    """What came of comparing a fit with the exact posterior.
-
-    Attributes
-    ----------
-    verdict : str
-        "ok", "off", "doubtful" or "unchecked".
-    message, trust : str
-        What was found, and whether it can be relied on, in a sentence each.
-    method : str
-        "integration", "importance", "nuts" or "mh".
-    ess, k_hat, r_hat : float
-        Of the draws; NaN where the method has none.
-
-    Examples
-    --------
-    >>> import lrvb, numpy as np
-    >>> fit = lrvb.mixture(np.linspace(-1, 1, 200), 1, check="never")
-    >>> report = fit.check()
-    >>> report.verdict
-    'ok'
-    """
-
-    def __init__(self, core: _core.CheckResult) -> None:
-        self._core = core
-        self.verdict: str = core.verdict
-        self.message: str = core.message
-        self.trust: str = core.trust
-        self.method: str = core.method
-        self.ess: float = core.ess
-        self.k_hat: float = core.k_hat
-        self.r_hat: float = core.r_hat
-
-    @property
-    def reliable(self) -> bool:
-        """Whether the draws, or the integral, can be relied on."""
-        return bool(getattr(self._core, "reliable", self.verdict in ("ok", "off")))
-
-    def table(self) -> pd.DataFrame:
-        """Each variable beside the exact posterior.
-
-        Returns
-        -------
-        DataFrame
-            mean_lrvb, sd_lrvb, mean_exact, sd_exact, shift, shift_se, ratio, ratio_se and verdict, a row for each variable.
-        """
-        import pandas as pd
-
-        fields = ["mean_lrvb", "sd_lrvb", "mean_exact", "sd_exact", "shift", "shift_se", "ratio", "ratio_se", "verdict"]
-        compared = [one for one in self._core.variables if one.verdict]
-        index = pd.Index([one.name for one in compared], name="variable")
-        return pd.DataFrame({field: [getattr(one, field) for one in compared] for field in fields}, index=index)
-
-    def __repr__(self) -> str:
-        return f"{self.verdict}: {self.message}"
-
-
-class LooReport:
-    """How well a model says rows that it has not seen.
-
-    Attributes
-    ----------
-    elpd, elpd_se, p_loo : float
-        The expected log predictive density of all rows, its standard error, and the effective number of parameters.
-    rows : DataFrame
-        Of each row: elpd, and k_hat or reach, by which it can be judged.
-
-    Examples
-    --------
-    >>> import lrvb, numpy as np
-    >>> fit = lrvb.mixture(np.linspace(-1, 1, 200), 1, check="never")
-    >>> fit.loo().elpd < 0
-    True
-    """
-
-    def __init__(self, core: _core.Loo) -> None:
-        import pandas as pd
-
-        self.method: str = core.method
-        self.elpd: float = core.elpd_loo
-        self.elpd_se: float = core.elpd_se
-        self.p_loo: float = core.p_loo
-        self.parameters: int = core.parameters
-        self.doubtful_rows: int = core.doubtful_rows
-        self.trust: str = core.trust()
-        judged = "k_hat" if core.method == "draws" else "reach"
-        self.rows = pd.DataFrame({"elpd": core.elpd, "lpd": core.lpd, "weight": core.weights, judged: getattr(core, judged)})
-
-    def __repr__(self) -> str:
-        return f"elpd_loo {self.elpd:.2f} (se {self.elpd_se:.2f}), p_loo {self.p_loo:.2f}: {self.trust}"
-
-
-class Fit:
+class Fit(FitFile):
     """A posterior: means, sds and intervals by linear response, and what can be asked of them.
 
     Every function and estimator of the package gives one. It keeps the data that it was made of, by reference, for questions about their
@@ -145,171 +42,6 @@ class Fit:
         self._core = core
         self._check: Optional[_core.Check] = check
         self._checking = threading.Lock()
-        self._files: Any = None
-
-    # What it is.
-
-    @property
-    def kind(self) -> str:
-        """What kind of model: "mixture", "regression", "declared"."""
-        return str(self._core.kind)
-
-    @property
-    def converged(self) -> bool:
-        """Whether the fit came to a maximum; without one there are no sds."""
-        return bool(self._core.converged)
-
-    @property
-    def message(self) -> str:
-        """How it ended, in a sentence."""
-        return str(self._core.message)
-
-    @property
-    def bound(self) -> float:
-        """The lower bound on log p(data)."""
-        return float(self._core.bound)
-
-    @property
-    def rows(self) -> int:
-        """Rows that were fitted."""
-        return int(self._core.rows)
-
-    @property
-    def warnings(self) -> list[str]:
-        """What should be known of it, a sentence each."""
-        from ._fitting import in_python
-
-        return [str(in_python(ValueError(text))) for text in self._core.warnings]
-
-    @property
-    def notes(self) -> list[str]:
-        """How the data were taken, where they could have been taken otherwise."""
-        return list(self._core.notes)
-
-    @property
-    def verdict(self) -> str:
-        """What the comparison with the exact posterior said: "ok", "off", "doubtful", "unchecked", "exact" or "not checked"."""
-        if self._core.is_corrected:
-            return "exact"
-        result = self._core.check_result
-        return "not checked" if result is None else str(result.verdict)
-
-    @property
-    def variables(self) -> list[str]:
-        """The names of all variables."""
-        return [variable[0] for variable in self._core.variables()]
-
-    @property
-    def prior(self) -> dict[str, float]:
-        """The numbers of the prior, in the data's units."""
-        return dict(self._core.prior())
-
-    def _select(self, names: Names) -> list[int]:
-        return list(self._core.select(listed(names)))
-
-    # What it says.
-
-    def summary(self, variables: Names = None, level: float = 0.9) -> pd.DataFrame:
-        """Means, sds and intervals.
-
-        Parameters
-        ----------
-        variables : str or sequence of str, optional
-            "mu" is every mu[…]. All otherwise, but those of which there are very many.
-        level : float
-            The probability between the two quantiles, which name the columns: q5 and q95.
-
-        Returns
-        -------
-        DataFrame
-            mean, sd, sd_mfvb and the quantiles, a row for each variable; mean_exact, sd_exact and verdict where the fit was compared with the
-            exact posterior; and sd_lrvb where the answer is the exact posterior itself.
-
-        Examples
-        --------
-        >>> import lrvb, numpy as np
-        >>> fit = lrvb.mixture(np.linspace(-1, 1, 200), 1, check="never")
-        >>> list(fit.summary("mu").columns)
-        ['mean', 'sd', 'sd_mfvb', 'q5', 'q95']
-        """
-        import pandas as pd
-
-        chosen = self._select(variables)
-        table = self._core.summary(chosen, float(level))
-        low, high = (f"q{100 * p:g}" for p in ((1 - level) / 2, (1 + level) / 2))
-        frame = pd.DataFrame(table.numbers, columns=["mean", "sd", "sd_mfvb", low, high], index=pd.Index(table.names, name="variable"))
-        if self._core.correction is not None:
-            response_sd = self._core.correction[2]
-            if len(response_sd):
-                frame.insert(2, "sd_lrvb", response_sd[chosen])
-        result = self._core.check_result
-        if result is not None:
-            checked = [result.variables[at] for at in chosen]
-            frame["mean_exact"] = [one.mean_exact for one in checked]
-            frame["sd_exact"] = [one.sd_exact for one in checked]
-            frame["verdict"] = [one.verdict for one in checked]
-        return frame
-
-    def mean(self, variable: str) -> float:
-        """The posterior mean of one variable, by its name."""
-        return float(self._one(variable)[0])
-
-    def sd(self, variable: str) -> float:
-        """The posterior sd of one variable, by its name."""
-        return float(self._one(variable)[1])
-
-    def _one(self, variable: str) -> np.ndarray:
-        chosen = self._select(variable)
-        if len(chosen) != 1:
-            raise UsageError(f"{variable!r} is {len(chosen)} variables: name one of them, such as {self.variables[chosen[0]]!r}")
-        numbers: np.ndarray = self._core.summary(chosen, 0.9).numbers[0]
-        return numbers
-
-    def covariance(self, variables: Names = None, mean_field: bool = False) -> pd.DataFrame:
-        """The posterior covariance, by linear response.
-
-        Parameters
-        ----------
-        variables : str or sequence of str, optional
-            As in :meth:`summary`.
-        mean_field : bool
-            What mean field says instead, for comparison.
-
-        Returns
-        -------
-        DataFrame
-
-        Examples
-        --------
-        >>> import lrvb, numpy as np
-        >>> fit = lrvb.mixture(np.linspace(-1, 1, 200), 1, check="never")
-        >>> fit.covariance(["mu", "sigma"]).shape
-        (2, 2)
-        """
-        import pandas as pd
-
-        chosen = self._select(variables)
-        names = [self.variables[at] for at in chosen]
-        return pd.DataFrame(self._core.covariance(chosen, bool(mean_field)), index=names, columns=names)
-
-    def correlation(self, variables: Names = None) -> pd.DataFrame:
-        """The posterior correlations; NaN of what is held fixed.
-
-        Examples
-        --------
-        >>> import lrvb, numpy as np
-        >>> fit = lrvb.mixture(np.linspace(-1, 1, 200), 1, check="never")
-        >>> float(fit.correlation("mu").iloc[0, 0])
-        1.0
-        """
-        covariance = self.covariance(variables)
-        sds = np.sqrt(np.diag(covariance))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            values = covariance.to_numpy() / np.outer(sds, sds)
-        np.fill_diagonal(values, np.where(sds > 0.0, 1.0, np.nan))
-        result = covariance.copy()
-        result.iloc[:, :] = values
-        return result
 
     # What it depends on.
 
@@ -373,9 +105,7 @@ class Fit:
         >>> int(fit.influence(top=1).index[0])
         99
         """
-        if top is not None and (isinstance(top, bool) or int(top) != top):
-            raise UsageError(f"top is {top!r}, but must be a whole number, or None for all rows")
-        return self._by_row(self._core.influence(listed(variables), None if top is None else int(top)))
+        return by_row(self._core.influence(listed(variables), None if top is None else count("top", top)))
 
     def leverage(self, variables: Names = None) -> pd.DataFrame:
         """How much each mean moves with each datum, d mean / d x, for every row.
@@ -387,7 +117,7 @@ class Fit:
         >>> len(fit.leverage("mu"))
         100
         """
-        return self._by_row(self._core.leverage(listed(variables)))
+        return by_row(self._core.leverage(listed(variables)))
 
     def robust(self, variables: Names = None) -> pd.DataFrame:
         """Sds that need no model, by the infinitesimal jackknife, beside those of the posterior.
@@ -403,13 +133,6 @@ class Fit:
 
         table = self._core.robust(listed(variables))
         return pd.DataFrame(table.numbers, columns=table.columns, index=pd.Index(table.names, name="variable"))
-
-    @staticmethod
-    def _by_row(table: _core.NumberTable) -> pd.DataFrame:
-        import pandas as pd
-
-        index = pd.Index(np.asarray(table.rows, dtype=np.int64) - 1, name="row")
-        return pd.DataFrame(table.numbers, columns=table.columns, index=index)
 
     # Whether it can be trusted.
 
@@ -436,11 +159,11 @@ class Fit:
         >>> lrvb.mixture(np.linspace(-1, 1, 200), 1, check="never").check().verdict
         'ok'
         """
-        from ._fitting import seed_of
-
+        if method is not None and not isinstance(method, str):
+            raise UsageError(f"method is {method!r}, but must be None, or the name of a method")
         # Draws that made an answer cannot judge it.
         own = self._core.seed + (1 if self._core.is_corrected else 0)
-        found = self._core.check(method, int(draws), own if seed is None else seed_of(seed), float(seconds))
+        found = self._core.check(method, count("draws", draws, most=10_000_000), own if seed is None else seed_of(seed), number("seconds", seconds))
         with self._checking:
             self._check = found
         return CheckReport(found)
@@ -460,7 +183,7 @@ class Fit:
         >>> fit.check_model()["fits"]
         True
         """
-        result: dict[str, Any] = json.loads(self._core.model_check(int(seed)))
+        result: dict[str, Any] = json.loads(self._core.model_check(seed_of(seed)))
         return result
 
     def loo(self, method: Optional[str] = None, seed: int = 1) -> LooReport:
@@ -482,7 +205,9 @@ class Fit:
         >>> round(fit.loo().p_loo) in (1, 2)
         True
         """
-        return LooReport(self._core.loo(method, int(seed)))
+        if method is not None and not isinstance(method, str):
+            raise UsageError(f"method is {method!r}, but must be None, 'response' or 'draws'")
+        return LooReport(self._core.loo(method, seed_of(seed)), row_index(self._core.row_labels()))
 
     def corrected(self, draws: int = 4000, seed: int = 1, seconds: float = 30.0) -> Fit:
         """The fit with means, sds, quantiles and covariances of the exact posterior in place of its own.
@@ -500,7 +225,7 @@ class Fit:
         """
         if self._core.is_corrected:
             return self
-        check = self._core.check(None, int(draws), int(seed), float(seconds))
+        check = self._core.check(None, count("draws", draws, most=10_000_000), seed_of(seed), number("seconds", seconds))
         return Fit(self._core.corrected(check), check)
 
     # Draws.
@@ -532,20 +257,19 @@ class Fit:
         """
         import pandas as pd
 
-        if isinstance(n, bool) or int(n) != n or n < 1:
-            raise UsageError(f"n is {n!r}, but must be a whole number from 1")
+        n = count("n", n, most=10_000_000)
         chosen = self._select(variables)
         names = [self.variables[at] for at in chosen]
-        seed = self._core.seed if seed is None else int(seed)
+        seed = self._core.seed if seed is None else seed_of(seed)
         if exact is None:
-            exact = self._core.has_data and self.converged and self._core.is_quick_by_draws(max(4000, int(n)))
+            exact = self._core.has_data and self.converged and self._core.is_quick_by_draws(max(4000, n))
         if exact:
-            check = self._checked(int(n), seed)
+            check = self._checked(n, seed)
             if not check.reliable:
-                warnings.warn(f"the draws are not to be relied on: {check.trust}", FitWarning, stacklevel=2)
-            values = check.draws_of(int(n), chosen)
+                warn(f"the draws are not to be relied on: {in_python(check.trust)}", FitWarning)
+            values = check.draws_of(n, chosen)
         else:
-            values = self._core.response_draws(int(n), seed, chosen)
+            values = self._core.response_draws(n, seed, chosen)
         frame = pd.DataFrame(values, columns=names)
         frame.index.name = "draw"
         frame.attrs["source"] = "exact" if exact else "linear response"
@@ -613,10 +337,8 @@ class Fit:
         >>> fit.predict(np.array([0.0, 9.0]))["component"].tolist()
         [1, 2]
         """
-        from ._fitting import _as_file_error
-
         options = _core.PredictOptions()
-        options.level = None if level is None else float(level)
+        options.level = None if level is None else number("level", level)
         options.link = bool(link)
         options.without_groups = bool(without_groups)
         options.drop_missing = bool(drop_missing)
@@ -624,22 +346,20 @@ class Fit:
             if self._core.data is None:
                 raise DataError("there are no rows to predict: give them, or give the fit its data by fit.with_data(data)")
             core = self._core.data
+            options.drop_missing = options.drop_missing or self._core.dropped > 0  # those that were fitted
         else:
-            columns = list(self._core.columns) if hasattr(new, "columns") else None
-            if columns is not None and not set(columns) <= {str(name) for name in new.columns}:
-                columns = None
             names = None
-            if isinstance(new, (np.ndarray, list, tuple)):
+            if isinstance(new, (np.ndarray, list, tuple)) and self._core.columns:
                 names = list(self._core.columns)
                 width = np.shape(new)[1] if np.ndim(new) == 2 else 1
                 if len(names) != width:
                     raise DataError(f"the rows have {width} columns, but the fit has {len(names)}: {', '.join(names)}")
-            core = as_data(new, columns=columns, names=names)
+            core = as_data(new, names=names, what_can_be_read=True)
         try:
             table = self._core.predict(core, options)
         except (DataError, UsageError) as error:
-            raise _as_file_error(error, new) from None
-        frame = self._by_row(table)
+            raise file_error(error, new) from None
+        frame = by_row(table)
         for name in ("component",):
             if name in frame and not frame[name].isna().any():
                 frame[name] = frame[name].astype(np.int64)
@@ -652,7 +372,7 @@ class Fit:
 
         Parameters
         ----------
-        data : what was fitted: an array, a DataFrame, a path, or a :class:`Model`, declared anew
+        data : what was fitted: an array, a DataFrame, a path, a mapping of arrays, or a :class:`Model`, declared anew
             (rows, weights) where weights were given as an array.
         threads : int, optional
         names : sequence of str, optional
@@ -672,54 +392,23 @@ class Fit:
         >>> again.leverage("mu").equals(fit.leverage("mu"))
         True
         """
-        from ._fitting import _as_file_error
         from ._model import Model
 
-        count = 0 if threads is None else int(threads)
+        workers = threads_of(threads)
         if isinstance(data, Model):
-            return Fit(self._core.attached(data._build(), count))
+            return Fit(self._core.attached(data._build(), workers))
         weights = None
+        if self.kind == "model":
+            return Fit(self._core.attached(data_of_model(data), workers))
         if isinstance(data, tuple) and len(data) == 2:
             data, weights = data
+        if self.kind == "declared":
+            raise UsageError("the model of this fit was declared: give it, declared anew with its data, as an lrvb.Model")
         try:
-            return Fit(self._core.attached(as_data(data, names=names, weights=weights), count))
+            given = as_data(data, names=names, weights=weights, what_can_be_read=True)
+            return Fit(self._core.attached(given, workers))
         except (DataError, UsageError) as error:
-            raise _as_file_error(error, data) from None
-
-    def to_json(self) -> str:
-        """The fit file, as :meth:`save` writes it: that of the program, docs/file-formats.md.
-
-        Examples
-        --------
-        >>> import json, lrvb, numpy as np
-        >>> json.loads(lrvb.mixture(np.linspace(-1, 1, 200), 1, check="never").to_json())["data"]["rows"]
-        200
-        """
-        return str(self._core.json())
-
-    def save(self, path: Union[str, os.PathLike[str]]) -> None:
-        """Write the fit file, which appears when it is whole; :func:`load` and the program read it.
-
-        Examples
-        --------
-        >>> import lrvb, numpy as np, tempfile, os
-        >>> path = os.path.join(tempfile.mkdtemp(), "fit.json")
-        >>> lrvb.mixture(np.linspace(-1, 1, 200), 1, check="never").save(path)
-        >>> lrvb.load(path).kind
-        'mixture'
-        """
-        text = os.fspath(path)
-        try:
-            self._core.save(text)
-        except DataError as error:
-            folder = os.path.dirname(text) or "."
-            if not os.path.isdir(folder):
-                raise FileNotFoundError(str(error)) from None
-            if os.path.isdir(text):
-                raise IsADirectoryError(str(error)) from None
-            if not os.access(folder, os.W_OK):
-                raise PermissionError(str(error)) from None
-            raise OSError(str(error)) from None
+            raise file_error(error, data) from None
 
     def report(self, path: Union[str, os.PathLike[str]], title: str = "") -> None:
         """Write a page that shows the fit, and what its data and its prior do to it; docs/report.md.
@@ -743,7 +432,6 @@ class Fit:
         self._core = _core.parse_fit(state["fit"], "a fit that was unpickled")
         self._check = None
         self._checking = threading.Lock()
-        self._files = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Fit:
         return Fit(self._core, self._check)
@@ -756,43 +444,6 @@ class Fit:
         from ._plot import Plots
 
         return Plots(self)
-
-    def _shown(self, most: int = 40) -> list[int]:
-        return list(self._core.foremost(self._select(None), most))
-
-    def _headline(self) -> str:
-        core = self._core
-        passes = f", {core.passes} pass{'es' if core.passes != 1 else ''}" if core.passes else ""
-        head = f"{core.headline}{passes}, bound {core.bound:.4f}, "
-        head = f"{core.rows} row{'s' if core.rows != 1 else ''}, {head}" if core.rows else head
-        return head + (f"converged (last step {core.step:.1e} posterior sds)" if core.converged else f"not converged: {core.message}")
-
-    def _verdict_text(self) -> str:
-        core = self._core
-        if core.correction_text:
-            return str(core.correction_text)
-        if core.is_corrected:
-            return "the exact posterior, by draws"
-        result = core.check_result
-        if result is None:
-            return "not compared with the exact posterior: check() does it"
-        return f"against the exact posterior: {result.verdict}: {result.message}"
-
-    def __repr__(self) -> str:
-        names = [self.variables[at] for at in self._shown(20)]
-        table = self.summary(names)
-        text = f"{self._headline()}\n\n{table.to_string(float_format=lambda value: f'{value:.4g}')}\n\n{self._verdict_text()}"
-        rest = len(self._select(None)) - len(names)
-        if rest > 0:
-            text += f"\n{rest} more: summary() shows all"
-        for warning in self.warnings:
-            text += f"\nwarning: {warning}"
-        return text
-
-    def _repr_html_(self) -> str:
-        from ._html import html_of
-
-        return html_of(self)
 
 
 def load(path: Union[str, os.PathLike[str]], data: Any = None) -> Fit:
@@ -817,8 +468,8 @@ def load(path: Union[str, os.PathLike[str]], data: Any = None) -> Fit:
     >>> len(lrvb.load(path, x).influence(top=3))
     3
     """
-    with open(path, encoding="utf-8") as file:
-        fit = loads(file.read(), os.fspath(path))
+    with open(path, encoding="utf-8", errors="replace") as file:
+        fit = loads(file.read(), os.fsdecode(path))
     return fit if data is None else fit.with_data(data)
 
 
@@ -832,7 +483,9 @@ def loads(text: str, name: str = "a fit") -> Fit:
     >>> lrvb.loads(fit.to_json()).bound == fit.bound
     True
     """
+    if not isinstance(text, str):
+        raise UsageError(f"a fit is {type(text).__name__}, but must be text: load() reads files")
     return Fit(_core.parse_fit(text, name))
 
 
-__all__ = ["CheckReport", "Fit", "LooReport", "MEMORY", "NotConverged", "load", "loads", "path_of"]
+__all__ = ["Fit", "load", "loads"]

@@ -1,113 +1,45 @@
-"""From arguments to a fit: the one place that asks the library for one."""
+"""Functions that fit: mixtures, regressions by formula, models in BUGS."""
 
 from __future__ import annotations
 
 import os
-import re
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Iterable, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _core
-from ._data import DataLike, as_data, path_of, MEMORY, WEIGHTS
-from ._errors import ConvergenceWarning, DataError, FitWarning, UsageError
+from ._bugs import data_of_model, text_of_model
+from ._comparison import Comparison
+from ._data import DataLike, as_data, MEMORY, WEIGHTS
+from ._errors import ConvergenceWarning, DataError, FitWarning, UsageError, file_error, in_python, warn
 from ._fit import Fit
 from ._progress import progress_of
-
-Text = Union[str, Iterable[str]]
-
-
-def text_of(value: Any) -> str:
-    """A number, or several, as the library's options write them."""
-    if isinstance(value, str):
-        return value
-    if np.ndim(value) == 0:
-        return repr(float(value)) if isinstance(value, (float, np.floating)) else str(int(value))
-    return ",".join(text_of(entry) for entry in np.asarray(value).ravel().tolist())
+from ._request import Settings, Text, as_list, count, request_of, text_of, texts, whole
 
 
-def in_python(error: ValueError) -> ValueError:
-    """The sentence, with options called as arguments are."""
-    text = re.sub(r"--([a-z][a-z-]*)", lambda match: match.group(1).replace("-", "_"), str(error))
-    text = re.sub(r"'lrvb (check|influence|leverage|loo|predict|sensitivity|summary)\b[^']*'", r"fit.\1()", text)
-    return type(error)(text.replace("FORMULA", "formula"))
-
-
-def seed_of(random_state: Any) -> int:
-    """A whole number from a seed, a generator, or None, which is 1: the same answer every time."""
-    if random_state is None:
-        return 1
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(np.iinfo(np.int32).max))
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(np.iinfo(np.int32).max))
-    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
-        return int(random_state)
-    raise UsageError(f"seed is {random_state!r}, but must be a whole number from 0, a random generator, or None")
-
-
-def request_of(
-    kind: str,
-    settings: Sequence[tuple[str, str]],
-    *,
-    seed: Any,
-    tolerance: float,
-    max_iterations: int,
-    check: Union[str, bool],
-    seconds: Optional[float],
-    threads: Optional[int],
-    progress: Any,
-) -> _core.Request:
-    request = _core.Request()
-    request.kind = kind
-    request.settings = list(settings)
-    request.seed = seed_of(seed)
-    request.tolerance = float(tolerance)
-    if isinstance(max_iterations, bool) or int(max_iterations) != max_iterations or not 1 <= max_iterations < 2**31:
-        raise UsageError(f"max_iterations is {max_iterations!r}, but must be a whole number from 1")
-    request.max_iterations = int(max_iterations)
-    request.check = ("always" if check else "never") if isinstance(check, bool) else str(check)
-    request.seconds = None if seconds is None else float(seconds)
-    request.threads = 0 if threads is None else int(threads)
-    if threads is not None and threads < 1:
-        raise UsageError(f"threads is {threads}, but must be 1 or more")
-    request.progress = progress
-    return request
-
-
-def told(fit: Fit, stacklevel: int) -> Fit:
+def told(fit: Fit) -> Fit:
     """The fit, after its warnings were given."""
     core = fit._core
     for at, text in enumerate(core.warnings):
-        category = ConvergenceWarning if at == 0 and not core.converged else FitWarning
-        warnings.warn(in_python(ValueError(text)).args[0], category, stacklevel=stacklevel)
+        warn(in_python(text), ConvergenceWarning if at == 0 and not core.converged else FitWarning)
     return fit
 
 
-def fitted(kind: str, data: Any, settings: Sequence[tuple[str, str]], *, source: Any = None, stacklevel: int = 4, **rest: Any) -> Fit:
-    """A fit of a kind of model, with Python's exceptions, warnings and progress."""
+def asked(ask: Callable[[_core.Request, _core.Data], Any], kind: str, data: _core.Data, settings: Settings, source: Any, rest: Any) -> Any:
+    """What the library answers to a request, with Python's exceptions and progress."""
     progress = rest.pop("progress", None)
     with progress_of(progress) as teller:
         request = request_of(kind, settings, progress=teller, **rest)
         try:
-            core = _core.fit(request, data)
+            return ask(request, data)
         except (DataError, UsageError) as error:
-            raise _as_file_error(error, source) from None
-    return told(Fit(core), stacklevel)
+            raise file_error(error, source) from None
 
 
-def _as_file_error(error: ValueError, source: Any) -> Exception:
-    path = path_of(source)
-    if path is not None and path != "-" and isinstance(error, DataError):
-        if not os.path.exists(path):
-            return FileNotFoundError(str(error))
-        if os.path.isdir(path):
-            return IsADirectoryError(str(error))
-        if not os.access(path, os.R_OK):
-            return PermissionError(str(error))
-    return in_python(error)
+def fitted(kind: str, data: _core.Data, settings: Settings, *, source: Any = None, **rest: Any) -> Fit:
+    """A fit of a kind of model, after its warnings were given."""
+    return told(Fit(asked(_core.fit, kind, data, settings, source, rest)))
 
 
 def mixture(
@@ -125,6 +57,8 @@ def mixture(
     prior_rate: Any = None,
     prior_dof: Optional[float] = None,
     prior_inverse_scale: Any = None,
+    fix: Optional[Text] = None,
+    at: Union[str, os.PathLike[str], None] = None,
     restarts: Optional[int] = None,
     drop_missing: bool = False,
     na: Sequence[str] = (),
@@ -155,6 +89,10 @@ def mixture(
         Of several columns.
     prior : {"auto", "paper"}
         On standardised columns, or the paper's; `prior_…` replace its numbers, in the data's units.
+    fix : str or sequence of str, optional
+        Parts to hold at given values: "weights", "means", "precisions".
+    at : path, optional
+        These values: a fit file, or JSON with a list for each part.
     restarts : int, optional
         Starts that compete (16).
     drop_missing : bool
@@ -192,15 +130,114 @@ def mixture(
     >>> fit.summary(["mu"])["mean"].round(2).tolist()
     [0.0, 8.0]
     """
-    settings = [("components", _whole("n_components", n_components)), ("covariance", str(covariance)), ("prior", str(prior))]
-    settings += chosen(columns)
+    core, settings = _mixture_request(
+        data, whole("n_components", n_components), columns=columns, weights=weights, covariance=covariance, prior=prior,
+        prior_alpha=prior_alpha, prior_mean=prior_mean, prior_variance=prior_variance, prior_shape=prior_shape, prior_rate=prior_rate,
+        prior_dof=prior_dof, prior_inverse_scale=prior_inverse_scale, fix=fix, at=at, restarts=restarts, drop_missing=drop_missing, na=na,
+        names=names, memory=memory,
+    )  # fmt: skip
+    return fitted(
+        "mixture", core, settings, source=data, seed=seed, tolerance=tolerance, max_iterations=max_iterations, check=check,
+        seconds=seconds, threads=threads, progress=progress,
+    )  # fmt: skip
+
+
+def mixtures(
+    data: DataLike,
+    n_components: Iterable[int] = range(1, 9),
+    *,
+    seed: Any = 1,
+    tolerance: float = 1e-8,
+    max_iterations: int = 10000,
+    check: Union[str, bool] = "auto",
+    threads: Optional[int] = None,
+    progress: Any = None,
+    **options: Any,
+) -> Comparison:
+    """Fit mixtures of several numbers of normals, and compare them: how many are there?
+
+    The data are read once, and each fit is one more start of the next.
+
+    Parameters
+    ----------
+    data : as of :func:`mixture`
+    n_components : range
+        Numbers one after the other, such as range(1, 9).
+    seed, tolerance, max_iterations, check, threads, progress, **options
+        As of :func:`mixture`; `check="exact"` and `seconds` are of one fit.
+
+    Returns
+    -------
+    Comparison
+        ``fits.best`` is the best fit, ``fits[3]`` that of three normals, ``fits.table()`` how they compare.
+
+    Examples
+    --------
+    >>> import lrvb, numpy as np
+    >>> x = np.concatenate([np.linspace(-1, 1, 50), np.linspace(7, 9, 50)])
+    >>> lrvb.mixtures(x, range(1, 4), check="never").best_key
+    2
+    """
+    numbers = [int(whole("n_components", number)) for number in n_components]
+    if not numbers or numbers != list(range(numbers[0], numbers[-1] + 1)):
+        raise UsageError(f"n_components is {n_components!r}, but must be numbers one after the other, such as range(1, 9)")
+    core, settings = _mixture_request(data, f"{numbers[0]}:{numbers[-1]}", **options)
+    rest = {
+        "seed": seed, "tolerance": tolerance, "max_iterations": max_iterations, "check": check, "seconds": None, "threads": threads,
+        "progress": progress,
+    }  # fmt: skip
+    found = Comparison(asked(_core.fit_range, "mixture", core, settings, data, rest), numbers)
+    for number, fit in found.items():
+        if not fit.converged:
+            warn(f"n_components = {number}: {fit.message}", ConvergenceWarning)
+    return found
+
+
+def _mixture_request(
+    data: DataLike,
+    components: str,
+    *,
+    columns: Optional[Text] = None,
+    weights: Union[str, np.ndarray, None] = None,
+    covariance: str = "full",
+    prior: str = "auto",
+    prior_alpha: Optional[float] = None,
+    prior_mean: Any = None,
+    prior_variance: Any = None,
+    prior_shape: Optional[float] = None,
+    prior_rate: Any = None,
+    prior_dof: Optional[float] = None,
+    prior_inverse_scale: Any = None,
+    fix: Optional[Text] = None,
+    at: Union[str, os.PathLike[str], None] = None,
+    restarts: Optional[int] = None,
+    drop_missing: bool = False,
+    na: Sequence[str] = (),
+    names: Optional[Sequence[str]] = None,
+    memory: int = MEMORY,
+) -> tuple[_core.Data, list[tuple[str, str]]]:
+    """The data, and the options of the library, of a mixture."""
+    settings = [("components", components), ("covariance", str(covariance)), ("prior", str(prior))]
+    own = [str(name) for name in data.columns] if hasattr(data, "columns") else None
+    used = None
+    if columns is not None:
+        named = texts("columns", columns)
+        is_one = isinstance(columns, str) and (own is None or columns not in own)  # a list, or a range, as the program reads it
+        settings.append(("columns", str(columns) if is_one else as_list("columns", named)))
+        if own is not None:
+            used = named + ([weights] if isinstance(weights, str) else [])
+            used = None if set(used) - set(own) else used  # ranges, or what is not there: the library says which
+    if fix is not None:
+        settings.append(("fix", as_list("fix", fix)))
+    if at is not None:
+        settings.append(("at", os.fspath(at)))
     numbers = {
         "prior-alpha": prior_alpha, "prior-mean": prior_mean, "prior-variance": prior_variance, "prior-shape": prior_shape,
         "prior-rate": prior_rate, "prior-dof": prior_dof, "prior-inverse-scale": prior_inverse_scale,
     }  # fmt: skip
-    settings += [(key, text_of(value)) for key, value in numbers.items() if value is not None]
+    settings += [(key, text_of(key.replace("-", "_"), value)) for key, value in numbers.items() if value is not None]
     if restarts is not None:
-        settings.append(("restarts", _whole("restarts", restarts)))
+        settings.append(("restarts", whole("restarts", restarts)))
     if drop_missing:
         settings.append(("drop-missing", "yes"))
     array = None
@@ -209,16 +246,8 @@ def mixture(
     elif weights is not None:
         array = np.asarray(weights)
         settings.append(("weights", WEIGHTS))
-    used = None
-    if columns is not None and hasattr(data, "columns"):
-        used = ([columns] if isinstance(columns, str) else list(columns)) + ([weights] if isinstance(weights, str) else [])
-        missing = [name for name in used if name not in [str(own) for own in data.columns]]
-        used = None if missing else used  # ranges, or what is not there: the library says which
-    core = as_data(data, names=names, columns=used, weights=array, na=na, memory=memory)
-    return fitted(
-        "mixture", core, settings, source=data, seed=seed, tolerance=tolerance, max_iterations=max_iterations, check=check,
-        seconds=seconds, threads=threads, progress=progress,
-    )  # fmt: skip
+    na, memory = texts("na", na), count("memory", memory)
+    return as_data(data, names=names, columns=used, weights=array, na=na, memory=memory), settings
 
 
 def regression(
@@ -227,11 +256,12 @@ def regression(
     *,
     family: Optional[str] = None,
     link: Optional[str] = None,
+    success: Any = None,
     weights: Optional[str] = None,
     prior: Union[str, Sequence[str], None] = None,
     factor: Optional[Text] = None,
     numeric: Optional[Text] = None,
-    baseline: Optional[dict[str, Any]] = None,
+    baseline: Optional[Mapping[str, Any]] = None,
     drop_missing: bool = False,
     na: Sequence[str] = (),
     names: Optional[Sequence[str]] = None,
@@ -256,6 +286,8 @@ def regression(
         What the response is.
     link : {"logit", "probit", "cloglog"}, optional
         Of a bernoulli or binomial response.
+    success : optional
+        The value of a bernoulli response that is 1, of two; by default the second by their order.
     weights : str, optional
         The column of row weights.
     prior : str or sequence of str, optional
@@ -282,80 +314,96 @@ def regression(
     if not isinstance(formula, str):
         raise UsageError(f"formula is {formula!r}, but must be text, such as 'y ~ x + (1 | g)'")
     settings = [("FORMULA", formula)]
-    for key, value in {"family": family, "link": link, "weights": weights}.items():
+    for key, value in {"family": family, "link": link, "success": success, "weights": weights}.items():
         if value is not None:
             settings.append((key, str(value)))
-    for key, texts in {"factor": factor, "numeric": numeric}.items():
-        if texts is not None:
-            settings.append((key, texts if isinstance(texts, str) else ",".join(texts)))
-    if baseline:
-        settings.append(("baseline", ",".join(f"{column}={level}" for column, level in baseline.items())))
-    for sentence in [prior] if isinstance(prior, str) else prior or []:
-        settings.append(("prior", sentence))
+    if weights is not None and not isinstance(weights, str):
+        raise UsageError("weights must be the name of a column of the data: put them there")
+    for key, chosen in {"factor": factor, "numeric": numeric}.items():
+        if chosen is not None:
+            settings.append((key, as_list(key, chosen)))
+    if baseline is not None:
+        if not isinstance(baseline, Mapping):
+            raise UsageError(f"baseline is {baseline!r}, but must be a mapping of columns to levels, such as {{'cyl': 6}}")
+        settings.append(("baseline", as_list("baseline", [f"{column}={level}" for column, level in baseline.items()])))
+    if prior is not None:
+        if isinstance(prior, Mapping):
+            raise UsageError(f"prior is {prior!r}, but must be sentences, such as 'beta ~ normal(0, 10)'")
+        settings += [("prior", sentence) for sentence in texts("prior", prior)]
     if drop_missing:
         settings.append(("drop-missing", "yes"))
-    try:
-        named, has_dot = _core.formula_columns(formula)
-    except UsageError as error:
-        raise in_python(error) from None
+    named, has_dot = _core.formula_columns(formula)
     used = None
     if not has_dot and hasattr(data, "columns"):
         used = named + ([weights] if weights else [])
         used = None if [name for name in used if name not in [str(own) for own in data.columns]] else used
-    core = as_data(data, names=names, columns=used, na=na, memory=memory)
+    core = as_data(data, names=names, columns=used, na=texts("na", na), memory=count("memory", memory))
     return fitted(
         "regression", core, settings, source=data, seed=seed, tolerance=tolerance, max_iterations=max_iterations, check=check,
         seconds=seconds, threads=threads, progress=progress,
     )  # fmt: skip
 
 
-def model(text: str, data: Any = None, **options: Any) -> Fit:
-    """Fit a model that is written in BUGS, where the library has such a kind.
+def model(
+    text: Union[str, os.PathLike[str]],
+    data: Any = None,
+    *,
+    monitor: Optional[Text] = None,
+    factorised: bool = False,
+    restarts: Optional[int] = None,
+    seed: Any = 1,
+    tolerance: float = 1e-8,
+    max_iterations: int = 10000,
+    check: Union[str, bool] = "auto",
+    seconds: Optional[float] = None,
+    threads: Optional[int] = None,
+    progress: Any = None,
+) -> Fit:
+    """Fit a model that is written in the language of BUGS; docs/bugs.md.
 
     Parameters
     ----------
-    text : str
-        The model.
-    data : mapping of names to arrays
-        What is observed, and constants.
+    text : str or path
+        The model, or the file that holds it.
+    data : mapping of names to arrays, DataFrame, path, or a list of these, optional
+        Observations and constants, copied; NaN and None are missing, and what is missing of an observation is a variable. ``x[i, j]`` of an
+        array, counted from 0, is ``x[i+1, j+1]`` of the model. Each column of a frame is a vector, its text 1, 2, … in the order of its
+        bytes, and N the number of its rows, unless an N is given.
+    monitor : str or sequence of str, optional
+        Nodes to show, instead of those of small arrays.
+    factorised : bool
+        Give every normal node a factor of its own, instead of one to all that are jointly normal.
+    restarts : int, optional
+        Starts, of which the best wins.
+    seed, tolerance, max_iterations, check, seconds, threads, progress
+        As of :func:`mixture`.
 
     Returns
     -------
     Fit
-
-    Raises
-    ------
-    NotImplementedError
-        Where this library has no models in BUGS: declare the model with :class:`Model` then.
+        Its rows are the observed elements: ``influence()`` calls them y[1], y[2], ….
 
     Examples
     --------
-    >>> import lrvb
-    >>> "model" in dir(lrvb)
-    True
+    >>> import lrvb, numpy as np
+    >>> text = "model { for (i in 1:N) { y[i] ~ dnorm(mu, tau) } mu ~ dnorm(0, 0.01) tau ~ dgamma(2, 1) }"
+    >>> fit = lrvb.model(text, {"N": 4, "y": np.array([4.1, 5.3, 3.9, 6.0])})
+    >>> fit.variables, fit.influence(top=1).index[0]
+    (['mu', 'log_tau', 'tau'], 'y[4]')
     """
-    if not _core.has_kind("model"):
-        raise NotImplementedError(
-            "this library reads no models in BUGS: declare the model with lrvb.Model(), as in m = lrvb.Model(); mu = m.normal('mu', 0, 0.01)"
-        )
-    from ._bugs import fit_model
-
-    return fit_model(text, data, **options)
-
-
-def chosen(columns: Optional[Text]) -> list[tuple[str, str]]:
-    if columns is None:
-        return []
-    texts = [columns] if isinstance(columns, str) else list(columns)
-    return [("columns", ",".join(str(text) for text in texts))]
-
-
-def _whole(name: str, value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise UsageError(f"{name} is {value!r}, but must be a whole number")
-    if value < 1:
-        raise UsageError(f"{name} is {value}, but must be 1 or more")
-    return str(int(value))
-
-
-Progress = Union[bool, Callable[..., None], None]
+    settings = [("MODEL", text_of_model(text))]
+    if monitor is not None:
+        settings.append(("monitor", monitor if isinstance(monitor, str) else ",".join(monitor)))
+    if factorised:
+        settings.append(("factorised", "yes"))
+    if restarts is not None:
+        settings.append(("restarts", whole("restarts", restarts)))
+    missing = text if isinstance(text, (str, os.PathLike)) and "{" not in os.fspath(text) and not os.path.exists(text) else data
+    try:
+        core = data_of_model(data)
+    except DataError as error:
+        raise file_error(error, data) from None
+    return fitted(
+        "model", core, settings, source=missing, seed=seed, tolerance=tolerance, max_iterations=max_iterations, check=check, seconds=seconds,
+        threads=threads, progress=progress,
+    )  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ._fit import Fit
+    from ._fit_file import FitFile
 
 _COLOURS = {"ok": "#1a7f37", "exact": "#1a7f37", "off": "#b42318", "doubtful": "#9a6700", "unchecked": "#9a6700"}
 
@@ -45,7 +45,7 @@ def _forest(table: pd.DataFrame, row: int) -> str:
     )
 
 
-def html_of(fit: Fit, most: int = 20) -> str:
+def html_of(fit: FitFile, most: int = 20) -> str:
     """What a notebook shows of a fit."""
     names = [fit.variables[at] for at in fit._shown(most)]
     table = fit.summary(names)

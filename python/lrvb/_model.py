@@ -10,6 +10,7 @@ from . import _core
 from ._errors import DataError, UsageError
 from ._fit import Fit
 from ._progress import progress_of
+from ._request import request_of, whole
 
 Variable = _core.Variable
 Expression = _core.Expression
@@ -453,18 +454,15 @@ class Model:
         >>> round(m.fit().mean("rate"), 3)
         3.5
         """
-        from ._fitting import _whole, in_python, request_of, told
+        from ._fitting import told
 
         with progress_of(progress) as teller:
             request = request_of(
-                "declared", [("restarts", _whole("restarts", restarts))], seed=seed, tolerance=tolerance,
+                "declared", [("restarts", whole("restarts", restarts))], seed=seed, tolerance=tolerance,
                 max_iterations=max_iterations, check=check, seconds=seconds, threads=threads, progress=teller,
             )  # fmt: skip
-            try:
-                core = _core.fit_declared(self._build(), request)
-            except (DataError, UsageError) as error:
-                raise in_python(error) from None
-        return told(Fit(core), 3)
+            core = _core.fit_declared(self._build(), request)
+        return told(Fit(core))
 
 
 def _numbers(name: str, values: Any) -> np.ndarray:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Optional, Sequence
 
 import numpy as np
 
 from ._errors import NotConverged, UsageError
+from ._fit_file import Names
+from ._request import number
 
 if TYPE_CHECKING:
     from ._fit import Fit
-
-Names = Union[str, Iterable[str], None]
 
 #: Colour-blind safe (Okabe and Ito).
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000"]
@@ -93,7 +93,7 @@ class Plots:
             As many as there are panels; with fewer, the first panels are drawn.
         """
         chosen = [columns] if isinstance(columns, str) else list(columns or [])
-        drawing = self._fit._core.drawing(chosen, float(level))
+        drawing = self._fit._core.drawing(chosen, number("level", level))
         panels = drawing.panels
         if ax is None:
             import matplotlib.pyplot as plt
@@ -135,14 +135,18 @@ class Plots:
             So many rows get their number.
         ax : matplotlib.axes.Axes, optional
         """
-        if top < 0:
-            raise UsageError(f"top is {top}, but must be 0 or more")
+        if not isinstance(top, (int, np.integer)) or top < 0:
+            raise UsageError(f"top is {top!r}, but must be 0 or more")
         table = self._fit.influence(None, variables)
         ax = _axes(ax)
-        ax.vlines(table.index, 0.0, table["distance"], color=_GREY, linewidth=0.8)
-        ax.plot(table.index, table["distance"], ".", color=COLOURS[0], markersize=4)
-        for row, distance in table["distance"].nlargest(top).items():
-            ax.annotate(str(row), (row, distance), textcoords="offset points", xytext=(0, 3), ha="center", fontsize="small")
+        distance = table["distance"].to_numpy()
+        places = np.arange(len(table)) if table.index.dtype == object else table.index.to_numpy()  # rows by name stand in their order
+        ax.vlines(places, 0.0, distance, color=_GREY, linewidth=0.8)
+        ax.plot(places, distance, ".", color=COLOURS[0], markersize=4)
+        for at in np.argsort(-distance, kind="stable")[:top]:
+            ax.annotate(
+                str(table.index[at]), (places[at], distance[at]), textcoords="offset points", xytext=(0, 3), ha="center", fontsize="small"
+            )
         ax.set_xlabel("row")
         ax.set_ylabel("distance if dropped (posterior sds)")
         ax.set_ylim(bottom=0.0)

@@ -1,11 +1,14 @@
 #include "data.hpp"
 
+#include <lrvb/bugs/data.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
+#include <pybind11/eigen.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 #include <stdexcept>
@@ -60,6 +63,40 @@ MemoryColumn text_column(const std::string& name, const py::object& levels, cons
         column.codes.push_back(view(i) < 0 ? MemoryColumn::kMissing : static_cast<std::uint32_t>(view(i)));
     }
     return column;
+}
+
+constexpr const char* kInMemory = "data in memory";
+
+DataFrame frame_of(Index rows, const py::list& columns) {
+    DataFrame frame;
+    frame.name = kInMemory;
+    frame.rows = rows;
+    for (const py::handle& handle : columns) {
+        const auto entry = py::cast<py::tuple>(handle);
+        FrameColumn& column = frame.columns.emplace_back();
+        column.name = py::cast<std::string>(entry[0]);
+        if (entry.size() == 2) {
+            column.numbers = py::cast<Vector>(entry[1]);
+        } else {
+            MemoryColumn text = text_column(column.name, entry[1], entry[2]);
+            column.levels = std::move(text.levels);
+            for (const std::uint32_t code : text.codes) {
+                column.codes.push_back(code == MemoryColumn::kMissing ? FrameColumn::kMissing : code);
+            }
+        }
+    }
+    return frame;
+}
+
+DataArray array_of(const py::tuple& entry) {
+    using Doubles = py::array_t<double, py::array::f_style | py::array::forcecast>;
+    const auto numbers = py::cast<Doubles>(entry[1]);
+    DataArray array;
+    array.name = py::cast<std::string>(entry[0]);
+    for (py::ssize_t d = 0; d < numbers.ndim(); ++d) array.dims.push_back(numbers.shape(d));
+    array.values.assign(numbers.data(), numbers.data() + numbers.size());
+    array.file = kInMemory;
+    return array;
 }
 
 void copy(const MemoryColumn& column, Index begin, Index count, double* out) {
@@ -186,6 +223,27 @@ Data Data::from_columns(const std::string& name, const py::list& columns, const 
 Data Data::from_chunks(const py::function& chunks, const std::vector<std::string>& names, bool is_repeatable,
                        std::size_t memory, const std::vector<std::string>& na) {
     return Data(Dataset(std::make_shared<Chunks>(chunks, names, is_repeatable), DataOptions{memory, na}));
+}
+
+Data Data::from_paths(const std::vector<std::string>& paths) {
+    Data data{Dataset(paths)};
+    data.is_file_ = true;
+    return data;
+}
+
+Data Data::from_parts(const py::list& parts) {
+    bugs::Data all;
+    for (const py::handle& part : parts) {
+        if (py::isinstance<py::str>(part)) {
+            all.add_file(py::cast<std::string>(part));
+        } else if (py::isinstance<py::tuple>(part)) {
+            const auto table = py::cast<py::tuple>(part);
+            all.add_frame(frame_of(py::cast<Index>(table[0]), py::cast<py::list>(table[1])));
+        } else {
+            for (const py::handle& entry : py::cast<py::list>(part)) all.add(array_of(py::cast<py::tuple>(entry)));
+        }
+    }
+    return Data(Dataset::of_arrays(kInMemory, all.arrays()));
 }
 
 std::optional<Index> Data::rows() const {

@@ -21,6 +21,12 @@ class Data {
     static Data from_chunks(const py::function& chunks, const std::vector<std::string>& names, bool is_repeatable,
                             std::size_t memory, const std::vector<std::string>& na);
 
+    /// For models in text: files together, as the program reads them.
+    static Data from_paths(const std::vector<std::string>& paths);
+    /// The same of what lies in memory, and of files beside it. Each part is a path, a tuple (rows, columns as above)
+    /// for a table, or a list of (name, array of any dimensions). All is copied.
+    static Data from_parts(const py::list& parts);
+
     const Dataset& dataset() const { return dataset_; }
     std::string name() const { return dataset_.name(); }
     std::vector<std::string> column_names() const { return dataset_.column_names(); }

@@ -17,28 +17,7 @@ namespace lrvb::python {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBetweenCalls{100};
-
-// Tells Python how far a fit is, ten times a second at most.
-class Teller {
-  public:
-    explicit Teller(const py::object& told) : told_(kept(told)), is_wanted_(!told.is_none()) {}
-
-    template <class... Arguments>
-    void tell(const Arguments&... arguments) {
-        interruption_point();
-        if (!is_wanted_ || Clock::now() - last_ < kBetweenCalls) return;
-        last_ = Clock::now();
-        const py::gil_scoped_acquire gil;
-        (*static_cast<const py::object*>(told_.get()))(arguments...);
-    }
-
-  private:
-    std::shared_ptr<const void> told_;
-    bool is_wanted_;
-    Clock::time_point last_;
-};
 
 // Refuses what the declared options cannot be, as a command line would.
 void require_value(const OptionInfo& option, const std::string& value) {
@@ -48,6 +27,7 @@ void require_value(const OptionInfo& option, const std::string& value) {
         throw UsageError(
             fmt::format("--{} is '{}', but must be one of {}", option.key(), value, fmt::join(option.choices, ", ")));
     }
+    if (option.type == Type::range && value.find(':') != std::string::npos) return;  // which its reader judges
     if (option.type == Type::whole || option.type == Type::number || option.type == Type::range) {
         const bool is_whole = option.type != Type::number;
         char* end = nullptr;
@@ -86,6 +66,14 @@ Settings settings_of(const Kind& kind, const std::vector<std::pair<std::string, 
     return settings;
 }
 
+const Kind* kind_of(const Request& request) {
+    const Kind* const kind = find_kind(request.kind);
+    if (kind == nullptr || !kind->options()) {
+        throw UsageError(fmt::format("there is no kind of model '{}' that can be fitted", request.kind));
+    }
+    return kind;
+}
+
 CheckWish wish_of(const std::string& word) {
     if (word == "auto") return CheckWish::quick;
     if (word == "always") return CheckWish::always;
@@ -121,7 +109,7 @@ FitOptions options_of(const Request& request, Teller& teller) {
 
 std::function<bool(const CheckProgress&)> told_of_check(Teller& teller) {
     return [&teller](const CheckProgress& progress) {
-        teller.tell(std::string("check"), 0, 0.0, 0.0, Index{0}, progress.done);
+        teller.tell("check", 0, 0.0, 0.0, 0, progress.done);
         return true;
     };
 }
@@ -140,26 +128,42 @@ int threads_of(int wanted) {
     return wanted > 0 ? wanted : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
-std::shared_ptr<Fit> Fit::fitted(const Request& request, const Data& data) {
-    const Kind* const kind = find_kind(request.kind);
-    if (kind == nullptr || !kind->options()) {
-        throw UsageError(fmt::format("there is no kind of model '{}' that can be fitted", request.kind));
-    }
-    const CheckWish wish = wish_of(request.check);
+Teller::Teller(const py::object& told) {
+    const py::gil_scoped_acquire gil;
+    told_ = kept(told);
+    is_wanted_ = !told.is_none();
+}
+
+void Teller::tell(const std::string& stage, Index iteration, double bound, double step, Index rows, double done) {
+    interruption_point();
+    const std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now();
+    if (!is_wanted_ || now - last_ < kBetweenCalls) return;
+    last_ = now;
+    const py::gil_scoped_acquire gil;
+    (*static_cast<const py::object*>(told_.get()))(stage, iteration, bound, step, rows, done);
+}
+
+Asked::Asked(const Request& request, const Data& given)
+    : kind(kind_of(request)),
+      wish(wish_of(request.check)),
+      data(given),
+      fingerprint(given.fingerprint()),
+      teller(request.progress),
+      whole{given.dataset(), settings_of(*kind, request.settings), options_of(request, teller),
+            threads_of(request.threads)} {
     require_numbers(request);
-    std::optional<Teller> teller;
-    {
-        const py::gil_scoped_acquire gil;
-        teller.emplace(request.progress);
-    }
-    const int threads = threads_of(request.threads);
-    std::string fingerprint = data.fingerprint();
-    FitRequest whole{data.dataset(), settings_of(*kind, request.settings), options_of(request, *teller), threads};
-    CheckedFit fit = fit_and_check(*kind, whole, wish, request.seconds, told_of_check(*teller));
-    sign(fit.fitted->file(), data.dataset().na());
-    std::shared_ptr<Fit> result(new Fit(fit.fitted->file(), threads));
-    result->data_ = data;
-    result->fingerprint_ = std::move(fingerprint);
+}
+
+std::shared_ptr<Fit> Fit::fitted(const Request& request, const Data& data) {
+    Asked asked(request, data);
+    return of(fit_and_check(*asked.kind, asked.whole, asked.wish, request.seconds, told_of_check(asked.teller)), asked);
+}
+
+std::shared_ptr<Fit> Fit::of(CheckedFit fit, const Asked& asked) {
+    sign(fit.fitted->file(), asked.data.dataset().na());
+    std::shared_ptr<Fit> result(new Fit(fit.fitted->file(), asked.whole.threads));
+    result->data_ = asked.data;
+    result->fingerprint_ = asked.fingerprint;
     // A corrected fit is asked as it was before, which restoring gives.
     if (!result->file_.correction) result->with_data_ = std::move(fit.fitted);
     return result;
@@ -168,13 +172,9 @@ std::shared_ptr<Fit> Fit::fitted(const Request& request, const Data& data) {
 std::shared_ptr<Fit> Fit::declared(std::shared_ptr<const MultilinearModel> model, const Request& request) {
     const CheckWish wish = wish_of(request.check);
     require_numbers(request);
-    std::optional<Teller> teller;
-    {
-        const py::gil_scoped_acquire gil;
-        teller.emplace(request.progress);
-    }
+    Teller teller(request.progress);
     const int threads = threads_of(request.threads);
-    FitOptions options = options_of(request, *teller);
+    FitOptions options = options_of(request, teller);
     for (const auto& [key, value] : request.settings) {
         if (key != "restarts") throw UsageError(fmt::format("a declared model has no option --{}", key));
         options.restarts = std::stoi(value);
@@ -186,7 +186,7 @@ std::shared_ptr<Fit> Fit::declared(std::shared_ptr<const MultilinearModel> model
     CheckOptions check_options;
     check_options.seed = request.seed;
     check_options.threads = threads;
-    check_options.progress = told_of_check(*teller);
+    check_options.progress = told_of_check(teller);
     check_fit(*fitted, wish, check_options, request.seconds);
     sign(fitted->file(), {});
     std::shared_ptr<Fit> result(new Fit(fitted->file(), threads));

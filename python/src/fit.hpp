@@ -4,8 +4,10 @@
 
 #include <lrvb/check/check.hpp>
 #include <lrvb/kind/fitted_model.hpp>
+#include <lrvb/kind/kind.hpp>
 #include <lrvb/model/multilinear_model.hpp>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -32,10 +34,41 @@ struct Request {
     py::object progress = py::none();
 };
 
+// Tells Python how far a fit is, ten times a second at most.
+class Teller {
+  public:
+    explicit Teller(const py::object& told);
+
+    void tell(const std::string& stage, Index iteration, double bound, double step, Index rows, double done);
+
+  private:
+    std::shared_ptr<const void> told_;
+    bool is_wanted_;
+    std::chrono::steady_clock::time_point last_;
+};
+
+/// A request as the library takes it. Throws UsageError for one that it cannot be asked. It must stay where it is for
+/// as long as the library works at it.
+class Asked {
+  public:
+    Asked(const Request& request, const Data& data);
+    Asked(const Asked&) = delete;
+    Asked& operator=(const Asked&) = delete;
+
+    const Kind* kind;
+    CheckWish wish;
+    Data data;
+    std::string fingerprint;
+    Teller teller;
+    FitRequest whole;
+};
+
 class Fit {
   public:
     /// Of a request; throws what the kind throws.
     static std::shared_ptr<Fit> fitted(const Request& request, const Data& data);
+    /// Of what came of it.
+    static std::shared_ptr<Fit> of(CheckedFit fit, const Asked& asked);
     /// Of a declared model.
     static std::shared_ptr<Fit> declared(std::shared_ptr<const MultilinearModel> model, const Request& request);
     static std::shared_ptr<Fit> parse(const std::string& text, const std::string& name);

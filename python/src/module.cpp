@@ -1,13 +1,16 @@
+#include "comparison.hpp"
 #include "data.hpp"
 #include "declared.hpp"
 #include "fit.hpp"
 #include "queries.hpp"
 
+#include <lrvb/bugs/diagnostics.hpp>
 #include <lrvb/formula/formula.hpp>
 #include <lrvb/kind/kind.hpp>
 #include <lrvb/linalg/factor_too_large.hpp>
 
 #include <cmath>
+#include <cstring>
 #include <exception>
 #include <pybind11/eigen.h>
 #include <pybind11/stl.h>
@@ -19,10 +22,15 @@ namespace lrvb::python {
 
 namespace {
 
-// The classes that the package defines for them, by name.
+// The classes that the package defines for them, by name, and its words.
 [[noreturn]] void raise(const char* name, const char* text) {
-    const py::object type = py::module_::import("lrvb._errors").attr(name);
-    PyErr_SetString(type.ptr(), text);
+    const py::module_ errors = py::module_::import("lrvb._errors");
+    const auto length = static_cast<py::ssize_t>(std::strlen(text));
+    auto said = py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(text, length, "replace"));
+    if (!said) throw py::error_already_set();
+    // What is wrong with a text is shown with that text, in which dashes are no options.
+    if (std::strcmp(name, "ModelError") != 0) said = errors.attr("in_python")(said);
+    PyErr_SetObject(errors.attr(name).ptr(), said.ptr());
     throw py::error_already_set();
 }
 
@@ -44,6 +52,8 @@ void translate(std::exception_ptr thrown) {
         set("TooLarge", error);
     } catch (const UsageError& error) {
         set("UsageError", error);
+    } catch (const bugs::ModelError& error) {
+        set("ModelError", error);
     } catch (const std::runtime_error& error) {
         set("DataError", error);
     } catch (const std::invalid_argument& error) {
@@ -268,6 +278,7 @@ void bind_fit(py::module_& module) {
             [](const Fit& self, Index draws) { return is_quick_by_draws(self.with_data(), draws); }, Guard())
         .def("response_draws", &response_draws, Guard())
         .def("log_likelihoods", &log_likelihoods, Guard())
+        .def("row_labels", &row_labels, Guard())
         .def("loo", &loo, Guard())
         .def("model_check", &model_check, Guard())
         .def("predict", &predict, Guard())
@@ -309,6 +320,8 @@ PYBIND11_MODULE(_core, module) {
         .def_static("from_path", &Data::from_path)
         .def_static("from_columns", &Data::from_columns)
         .def_static("from_chunks", &Data::from_chunks)
+        .def_static("from_paths", &Data::from_paths)
+        .def_static("from_parts", &Data::from_parts)
         .def_property_readonly("name", &Data::name)
         .def_property_readonly("column_names", &Data::column_names)
         .def_property_readonly("is_file", &Data::is_file)
@@ -344,6 +357,7 @@ PYBIND11_MODULE(_core, module) {
     bind_drawing(module);
     bind_declared(module);
     bind_fit(module);
+    bind_comparison(module);
 }
 
 }  // namespace lrvb::python

@@ -28,6 +28,16 @@ std::vector<std::string> names_at(const Posterior& posterior, const std::vector<
     return names;
 }
 
+// What a row is called: by its name where it has one, otherwise by its number in the data.
+void label(NumberTable& table, const FittedModel& fitted, Index row) {
+    std::string name = fitted.row_name(row);
+    if (name.empty()) {
+        table.rows.push_back(fitted.file_row(row));
+    } else {
+        table.names.push_back(std::move(name));
+    }
+}
+
 // Rows that a model tells of, put together.
 class TakenRows final : public TableSink {
   public:
@@ -102,15 +112,13 @@ NumberTable influence(const Fit& fit, const std::vector<std::string>& names, std
     for (const std::string& column : fitted.shown_columns()) table.columns.push_back(column);
     table.columns.emplace_back("distance");
     for (const std::string& name : names_at(fitted.posterior(), rows.variables())) table.columns.push_back(name);
-    std::vector<Index> numbers;
-    for (const RowInfluence::Case& one : cases) numbers.push_back(one.row);
     table.numbers.resize(static_cast<Index>(cases.size()), static_cast<Index>(table.columns.size()));
     for (std::size_t i = 0; i < cases.size(); ++i) {
         const RowInfluence::Case& one = cases[i];
         const Vector still = fitted.shown_values({one.row}).row(0);
         table.numbers.row(static_cast<Index>(i)) << one.inputs.transpose(), still.transpose(), one.distance,
             one.shifts.transpose();
-        table.rows.push_back(fitted.file_row(one.row));
+        label(table, fitted, one.row);
     }
     return table;
 }
@@ -144,7 +152,7 @@ NumberTable leverage(const Fit& fit, const std::vector<std::string>& names) {
             part.col(part.cols() - static_cast<Index>(more.size() - j)) =
                 more[j].second.segment(rows.first, part.rows());
         }
-        for (Index i = 0; i < part.rows(); ++i) table.rows.push_back(fitted.file_row(rows.first + i));
+        for (Index i = 0; i < part.rows(); ++i) label(table, fitted, rows.first + i);
         count += part.rows();
     });
     table.numbers.resize(count, static_cast<Index>(table.columns.size()));
@@ -279,13 +287,25 @@ Matrix log_likelihoods(const Fit& fit, const Check& check, Index count) {
     return result;
 }
 
-Loo loo(const Fit& fit, const std::optional<std::string>& method, std::uint64_t seed) {
+LooOptions loo_options(const std::optional<std::string>& method, std::uint64_t seed) {
     LooOptions options;
     if (method && *method != "response" && *method != "draws") {
         throw std::invalid_argument(fmt::format("method is '{}', but must be None, response or draws", *method));
     }
     if (method) options.method = *method == "draws" ? LooMethod::draws : LooMethod::response;
     options.seed = seed;
+    return options;
+}
+
+NumberTable row_labels(const Fit& fit) {
+    const FittedModel& fitted = fit.with_data();
+    NumberTable table;
+    for (Index row = 0; row < fit.file().data.rows; ++row) label(table, fitted, row);
+    return table;
+}
+
+Loo loo(const Fit& fit, const std::optional<std::string>& method, std::uint64_t seed) {
+    LooOptions options = loo_options(method, seed);
     options.threads = fit.threads();
     return leave_one_out(fit.with_data(), options);
 }
@@ -296,6 +316,9 @@ NumberTable predict(const Fit& fit, const Data& rows, const PredictOptions& opti
     if (options.level && !file.model->predicts_intervals()) {
         throw UsageError(
             fmt::format("--level: predictions of a {} have no intervals: leave it out", file.model->kind()));
+    }
+    if (options.level && !(*options.level > 0.0 && *options.level < 1.0)) {
+        throw UsageError(fmt::format("level is {}, but must lie between 0 and 1", *options.level));
     }
     if ((options.link || options.without_groups) && !file.model->predicts_by_group()) {
         throw UsageError(fmt::format("--{}: predictions of this {} have no such thing: leave it out",

@@ -40,6 +40,9 @@ Matrix draws_of(const Check& check, Index count, const std::vector<Index>& chose
 Matrix response_draws(const Fit& fit, Index count, std::uint64_t seed, const std::vector<Index>& chosen);
 /// log p(row | draw): draws × rows.
 Matrix log_likelihoods(const Fit& fit, const Check& check, Index count);
+LooOptions loo_options(const std::optional<std::string>& method, std::uint64_t seed);
+/// What the rows are called, without numbers.
+NumberTable row_labels(const Fit& fit);
 Loo loo(const Fit& fit, const std::optional<std::string>& method, std::uint64_t seed);
 NumberTable predict(const Fit& fit, const Data& rows, const PredictOptions& options);
 /// As JSON.

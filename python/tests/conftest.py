@@ -40,3 +40,8 @@ def two_groups() -> np.ndarray:
     """Rows of two normals, far apart."""
     random = np.random.default_rng(3)
     return np.concatenate([random.normal(0.0, 1.0, 120), random.normal(8.0, 1.0, 80)])
+
+
+@pytest.fixture(scope="session")
+def cars():
+    return pd.read_csv(DATA / "mtcars.csv", float_precision="round_trip")

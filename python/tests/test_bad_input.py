@@ -1,6 +1,7 @@
 """Forty bad inputs and more: the right exception, the right sentence, and no crash."""
 
 import os
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -92,7 +93,42 @@ CASES = {
     "chunks of another width": (lambda: fitted(uneven_chunks), ValueError, "shape \\(3, 2\\)"),
     "an iterator that does not fit into memory": (lambda: fitted(iter([X[:, None]] * 3), memory=64), ValueError, "only once"),
     "a closed file": (lambda: fitted(open(os.devnull)), ValueError, "no array|nothing|no chunk|holds"),
+    "chunks of other names": (lambda: fitted(lambda: iter([FRAME[["y"]], FRAME[["x"]]])), ValueError, "a chunk has the columns x"),
+    "chunks of text": (lambda: fitted(lambda: iter([FRAME])), ValueError, "a chunk holds what is no number"),
+    "chunks that are a number": (lambda: fitted(lambda: 3), TypeError, "not iterable"),
+    "a path with a zero": (lambda: fitted("a\0b.csv"), ValueError, "no name that a file"),
+    "a fit file of bytes": (lambda: lrvb.load("/bin/ls"), ValueError, "is no fit file of lrvb"),
+    "a fit that is no text": (lambda: lrvb.loads(None), ValueError, "must be text"),
+    # Names.
+    "a column without a name": (lambda: fitted(pd.DataFrame({"": X, "b": X})), ValueError, "column 1 of the frame has no name"),
+    "a column that is half a letter": (lambda: fitted(pd.DataFrame({"\ud800": X})), ValueError, "no text that can be written"),
+    "a level that is half a letter": (lambda: lrvb.regression("y ~ g", FRAME.assign(g=["\ud800", "b"] * 40)), ValueError, "column 'g' holds"),
+    "names in a set": (lambda: fitted(X, names={"a"}), ValueError, "names is {'a'}"),
+    "names that are the same": (lambda: fitted(np.c_[X, X[::-1]], names=["a", "a"]), ValueError, "a name of its own"),
+    "columns by number": (lambda: fitted(FRAME, columns=1), ValueError, "columns is 1"),
+    # Types of options.
+    "memory below nothing": (lambda: fitted(memory=-1), ValueError, "memory is -1"),
+    "half a thread": (lambda: fitted(threads=1.5), ValueError, "threads is 1.5"),
+    "very many threads": (lambda: fitted(threads=10**9), ValueError, "at most 10000"),
+    "a seed that is too large": (lambda: fitted(seed=2**70), ValueError, "2\\*\\*64"),
+    "a tolerance of text": (lambda: fitted(tolerance="small"), ValueError, "tolerance is 'small'"),
+    "a prior number of text": (lambda: fitted(prior_mean="a"), ValueError, "prior_mean"),
+    "a range where one is meant": (lambda: lrvb.mixture(X, range(1, 3)), ValueError, "n_components is range"),
+    "priors in a mapping": (lambda: lrvb.regression("y ~ x", FRAME, prior={"beta": "normal(0, 1)"}), ValueError, "must be sentences"),
+    "a baseline of text": (lambda: lrvb.regression("y ~ g", FRAME, baseline="g=a"), ValueError, "must be a mapping"),
+    "weights of a regression in an array": (lambda: lrvb.regression("y ~ x", FRAME, weights=np.ones(80)), ValueError, "name of a column"),
     # Questions.
+    "a level of text": (lambda: a_fit().summary(level="x"), ValueError, "level is 'x'"),
+    "very many draws": (lambda: a_fit().draws(10**12), ValueError, "at most 10000000"),
+    "a seed below nothing": (lambda: a_fit().draws(10, seed=-3), ValueError, "seed is -3"),
+    "a method that is a number": (lambda: a_fit().loo(method=3), ValueError, "method is 3"),
+    "no row to predict": (lambda: a_fit().predict(np.empty((0, 1))), ValueError, "0 rows"),
+    "a level of predictions": (lambda: lrvb.regression("y ~ x", FRAME).predict(FRAME, level=1.5), ValueError, "level is 1.5"),
+    "a group that is new": (lambda: lrvb.regression("y ~ g", FRAME).predict({"g": ["z"]}), ValueError, "'z' did not occur"),
+    "a prediction of a declared model": (lambda: _declared().predict(X), ValueError, "declared"),
+    "data for a declared model": (lambda: lrvb.loads(_declared().to_json()).with_data(X), ValueError, "as an lrvb.Model"),
+    "a place with a zero": (lambda: a_fit().save("/tmp/a\0b"), ValueError, "no name that a file"),
+    "a device that is full": (lambda: a_fit().save("/dev/full"), OSError, "No space left"),
     "an unknown variable": (lambda: a_fit().summary("nu"), ValueError, "nu"),
     "a variable that is a number": (lambda: a_fit().summary([3]), ValueError, "must be a name"),
     "several where one is meant": (lambda: a_fit().mean("mu"), ValueError, "is 2 variables"),
@@ -125,6 +161,12 @@ def _not_conjugate():
     m.observe("y", X, lrvb.normal(0.0, m.normal("x", 0, 1)))
 
 
+def _declared():
+    m = lrvb.Model()
+    m.observe("y", X, lrvb.normal(m.normal("mu", 0, 1), 1.0))
+    return m.fit(check="never")
+
+
 def _twice():
     m = lrvb.Model()
     m.normal("mu", 0, 1)
@@ -134,8 +176,9 @@ def _twice():
 @pytest.mark.parametrize("case", CASES)
 def test_bad_input(case):
     act, kind, sentence = CASES[case]
-    with pytest.raises(kind, match=sentence):
+    with pytest.raises(kind, match=sentence) as caught:
         act()
+    assert not re.search(r"--[a-z]|'lrvb [a-z]+ [A-Z]|incompatible function", str(caught.value))  # it speaks Python
 
 
 def test_there_are_forty():

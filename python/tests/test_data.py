@@ -119,6 +119,32 @@ def test_factors_of_a_frame():
     assert lrvb.regression("mpg ~ wt", nullable).to_json() == lrvb.regression("mpg ~ wt", cars).to_json()
 
 
+def test_odd_names_are_names():
+    x = np.append(np.random.default_rng(1).normal(size=50), np.random.default_rng(2).normal(8.0, 1.0, 50))
+    for name in ["a,b", 'a"b', "-c", "1-2", "2", 7, "größe", "a\nb", ("a", "b"), "a b", "mu[1]"]:
+        frame = pd.DataFrame({"c": x + 1000.0, name: x}, columns=pd.Index(["c", name], tupleize_cols=False))
+        fit = lrvb.mixture(frame, 2, columns=[name], check="never")
+        assert fit.summary("mu")["mean"].max() < 10.0 and fit._core.columns == [str(name)]
+        estimator = lrvb.NormalMixture(2).fit(frame.rename(columns=str))
+        assert estimator.means_.shape == (2, 2)
+    spaced = pd.DataFrame({"my y": x, "my x": np.arange(100.0)})
+    assert "beta[my x]" in lrvb.regression("`my y` ~ `my x`", spaced).variables
+
+
+def test_chunks_whose_columns_change_places():
+    random = np.random.default_rng(4)
+    frame = pd.DataFrame({"a": random.normal(size=60), "b": random.normal(50.0, 1.0, 60)})
+    mixed = lrvb.mixture(lambda: iter([frame[:30], frame[30:][["b", "a"]]]), 1, check="never")
+    assert means(mixed).tolist() == means(lrvb.mixture(frame, 1, check="never")).tolist()
+
+
+def test_what_means_missing_is_a_text_or_several():
+    x = np.append(np.arange(30.0) % 9, -999.0)
+    for na in ("-999", ["-999"], [-999], ("-999", "?")):
+        fit = lrvb.mixture(x, 1, na=na, drop_missing=True, check="never")
+        assert fit.rows == 30  # and no row with a 9 is gone
+
+
 def test_missing_values_of_a_frame():
     frame = pd.DataFrame({"y": np.arange(30.0) % 7, "x": np.arange(30.0), "g": ["a", "b", None] * 10})
     with pytest.raises(ValueError, match="row 3, column 'g': the value is missing, in the first of 10 such rows"):

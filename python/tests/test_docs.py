@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import pytest
 from conftest import ROOT
 
-MODULES = ["lrvb", "lrvb._arviz", "lrvb._data", "lrvb._errors", "lrvb._estimators", "lrvb._fit", "lrvb._fitting", "lrvb._model", "lrvb._plot"]
+MODULES = ["lrvb", *(f"lrvb.{path.stem}" for path in sorted((ROOT / "python" / "lrvb").glob("_[a-z]*.py")))]
 
 
 @pytest.mark.parametrize("name", MODULES)

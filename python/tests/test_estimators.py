@@ -120,4 +120,6 @@ def test_linear_regression(two_groups):
     weighted = lrvb.LinearRegression().fit(X, y, sample_weight=np.full(200, 2.0))
     twice = lrvb.LinearRegression().fit(np.repeat(X.to_numpy(), 2, axis=0), np.repeat(y, 2))
     assert weighted.coef_sd_ == pytest.approx(twice.coef_sd_, rel=1e-6)
+    odd = X.rename(columns={"a": "sample_weight", "b": "y_"})
+    assert (lrvb.LinearRegression().fit(odd, y, sample_weight=np.full(200, 2.0)).coef_ == weighted.coef_).all()
     assert lrvb.LinearRegression(fit_intercept=False).fit(X, y).intercept_ == 0.0

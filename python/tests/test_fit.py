@@ -16,11 +16,6 @@ def mix(faithful):
     return lrvb.mixture(faithful, 2)
 
 
-@pytest.fixture(scope="module")
-def cars():
-    return pd.read_csv(DATA / "mtcars.csv", float_precision="round_trip")
-
-
 def test_the_summary_of_the_readme(mix):
     table = mix.summary(["pi", "mu"])
     assert table.columns.tolist() == ["mean", "sd", "sd_mfvb", "q5", "q95", "mean_exact", "sd_exact", "verdict"]
@@ -180,8 +175,34 @@ def test_warnings_are_given():
         lrvb.mixture(np.array([0.0, 0.1, 5.0, 5.2, 9.0]), 3, check="never")
 
 
+def test_frames_with_more_in_them_than_is_used(cars, tmp_path):
+    cars = cars.assign(when=pd.Timestamp("2020-01-01"), twice=1j)
+    cars.loc[[3, 7], "wt"] = np.nan
+    fit = lrvb.regression("mpg ~ wt", cars, drop_missing=True)
+    fit.save(tmp_path / "fit.json")
+    assert lrvb.load(tmp_path / "fit.json", cars).influence(top=2).equals(fit.influence(top=2))
+    assert len(fit.predict()) == 30 and 3 not in fit.predict().index  # the rows that were fitted
+    assert fit.predict(cars[:3])["mean"].tolist() == fit.predict()["mean"].tolist()[:3]
+
+
+def test_warnings_name_the_line_of_the_caller():
+    X = np.array([0.0, 0.1, 5.0, 5.2, 9.0])
+    m = lrvb.Model()
+    m.observe("y", [1.0], lrvb.normal(m.normal("mu", 0, 1), m.gamma("tau", 1, 1)))
+    text = "model { for (i in 1:2) { y[i] ~ dnorm(mu, tau) } mu ~ dnorm(0, 1) tau ~ dgamma(1, 1) }"
+    for act in (
+        lambda: lrvb.mixture(X, 3, check="never"),
+        lambda: lrvb.NormalMixture(3).fit(X[:, None]),
+        lambda: m.fit(check="never", max_iterations=1, restarts=1),
+        lambda: lrvb.model(text, {"y": [1.0, 2.0]}, check="never"),
+    ):
+        with pytest.warns((lrvb.FitWarning, lrvb.ConvergenceWarning)) as caught:
+            act()
+        assert {warning.filename for warning in caught} == {__file__}
+
+
 def test_progress_is_told():
     told = []
-    rows = np.random.default_rng(1).normal(size=(300_000, 2))
-    lrvb.mixture(rows, 5, check="never", restarts=8, progress=lambda *state: told.append(state))
+    rows = np.random.default_rng(1).normal(size=(30_000, 2))
+    lrvb.mixture(rows, 3, check="never", restarts=2, progress=lambda *state: told.append(state))
     assert told and all(len(state) == 6 for state in told)

@@ -2,7 +2,6 @@
 #include "base/messages.hpp"
 
 #include <lrvb/bugs/data.hpp>
-#include <lrvb/data/frame.hpp>
 
 #include <fmt/format.h>
 
@@ -88,7 +87,10 @@ void Data::add_file(const std::string& path) {
 void Data::add_csv(const std::string& path) {
     FrameOptions options;
     options.keep_missing = true;
-    const DataFrame frame = read_frame(path, options);
+    add_frame(read_frame(path, options));
+}
+
+void Data::add_frame(const DataFrame& frame) {
     for (const FrameColumn& column : frame.columns) {
         DataArray array;
         array.name = column.name;

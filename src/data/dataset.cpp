@@ -480,6 +480,13 @@ Dataset::Dataset(std::shared_ptr<RowSource> source, DataOptions options)
     }
 }
 
+Dataset Dataset::of_arrays(std::string name, std::vector<DataArray> arrays) {
+    Dataset result{std::vector<std::string>()};
+    result.name_ = std::move(name);
+    result.arrays_ = std::make_shared<const std::vector<DataArray>>(std::move(arrays));
+    return result;
+}
+
 Dataset Dataset::with_na(const std::vector<std::string>& texts) const {
     Dataset result = *this;
     std::vector<std::string>& own = result.options_.na;
@@ -492,11 +499,14 @@ Dataset Dataset::with_na(const std::vector<std::string>& texts) const {
 std::string Dataset::name() const {
     if (table_) return table_->name;
     if (source_) return source_->name();
+    if (arrays_) return name_;
     return frame_ ? frame_->name : fmt::format("{}", fmt::join(paths_, ", "));
 }
 
 const std::string& Dataset::path() const {
     if (paths_.size() == 1) return paths_.front();
+    if (arrays_)
+        throw std::runtime_error(fmt::format("{}: this kind of model reads a table, but there are arrays", name_));
     throw std::runtime_error(
         paths_.empty() ? "there are no data: give a file"
                        : fmt::format("this kind of model reads one file, but there are {} ({}): give one of them",

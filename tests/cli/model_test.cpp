@@ -77,6 +77,23 @@ TEST_F(TextModels, ANormalMeanIsExact) {
     EXPECT_NEAR(variable(all, "twice").at("sd").get<double>(), 2.0 * std::sqrt(1.0 / 1.5), 1e-10);
 }
 
+TEST_F(TextModels, ATextIsAModelToo) {
+    write("d.json", R"({"y": [1, 3, 5, 7]})");
+    const std::string text = "model { for (i in 1:4) { y[i] ~ dnorm(mu, 0.25) } mu ~ dnorm(2, 0.5) }";
+    write("m.bug", text);
+    ASSERT_EQ(lrvb("fit model '" + text + "' d.json -o text.json").code, 0);
+    ASSERT_EQ(lrvb("fit model m.bug d.json -o fit.json").code, 0);
+    json one = json::parse(read_text(work() / "text.json"));
+    json other = json::parse(read_text(work() / "fit.json"));
+    EXPECT_EQ(one["model"]["file"], "");
+    one["model"]["file"] = other["model"]["file"];
+    EXPECT_EQ(one, other);
+    EXPECT_EQ(lrvb("influence text.json d.json").out, lrvb("influence fit.json d.json").out);
+    const Result wrong = lrvb("fit model 'model { y ~ dnrom(0, 1) }' d.json");
+    EXPECT_EQ(wrong.code, 1);
+    EXPECT_EQ(wrong.err.find("model:1:13: there is no distribution 'dnrom'"), wrong.err.find("model:")) << wrong.err;
+}
+
 TEST_F(TextModels, BadModelsEndWithOneAndWriteNothing) {
     const std::vector<std::pair<std::string, std::string>> models{
         {"model { y ~ dnorm(mu, tau)\n mu ~ dnorm(0, 1)\n tau ~ dnorm(0, 1) }", "tau"},

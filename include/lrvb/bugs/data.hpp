@@ -1,5 +1,7 @@
 #pragma once
 
+#include <lrvb/data/data_array.hpp>
+#include <lrvb/data/frame.hpp>
 #include <lrvb/export.hpp>
 #include <lrvb/types.hpp>
 
@@ -14,19 +16,7 @@
 /// JSON, whose arrays are nested, x[i][j] is x[i+1, j+1] of the model.
 namespace lrvb::bugs {
 
-struct DataArray {
-    std::string name;
-    /// Extents; none for a single number.
-    std::vector<Index> dims;
-    /// First index fastest. A missing value is NaN.
-    std::vector<double> values;
-    /// Where it comes from: a file, or "data block".
-    std::string file;
-    /// Of a column of text in a CSV file, whose values are 1, 2, …: what they mean, in this order.
-    std::vector<std::string> levels = {};
-
-    Index size() const { return static_cast<Index>(values.size()); }
-};
+using lrvb::DataArray;
 
 /// Failures: std::runtime_error with the file and the place for what a file cannot mean, and for a name that comes
 /// twice, with both files.
@@ -49,6 +39,8 @@ class LRVB_EXPORT Data {
     /// A CSV file: each column a vector, and N the number of rows, unless there is an N in this or another file, or
     /// files differ in it. Text becomes 1, 2, … in the order of its bytes.
     void add_csv(const std::string& path);
+    /// The same of a table in memory; a number that is NaN, and a code FrameColumn::kMissing, are missing.
+    void add_frame(const DataFrame& frame);
 
     /// Throws std::runtime_error for a name that is there, std::invalid_argument where size and dimensions differ.
     void add(DataArray array);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <lrvb/data/data_array.hpp>
 #include <lrvb/data/frame.hpp>
 #include <lrvb/data/memory_table.hpp>
 #include <lrvb/data/row_source.hpp>
@@ -12,7 +13,7 @@
 #include <vector>
 
 /// Where data are: a file, several files together, a table in memory, or a source of rows of somebody's own; read as
-/// rows of numbers that stream, or as a frame of columns.
+/// rows of numbers that stream, or as a frame of columns. Arrays of any dimensions are read as what they are.
 namespace lrvb {
 
 /// What is read of the rows.
@@ -127,6 +128,9 @@ class LRVB_EXPORT Dataset {
     /// kept, more is read from the source whenever it is needed.
     Dataset(std::shared_ptr<RowSource> source, DataOptions options = {});
 
+    /// Arrays by name, for a kind that reads its data from `arrays`, and that says what is wrong with them.
+    static Dataset of_arrays(std::string name, std::vector<DataArray> arrays);
+
     static constexpr std::size_t kGathered = std::size_t{8} << 20;  // bytes
 
     /// What messages call it; of several files all of them.
@@ -135,6 +139,8 @@ class LRVB_EXPORT Dataset {
     const std::vector<std::string>& paths() const { return paths_; }
     /// The table in memory; null where the data are files.
     const DataFrame* table() const { return frame_.get(); }
+    /// The arrays in memory; null where the data are something else.
+    const std::vector<DataArray>* arrays() const { return arrays_.get(); }
 
     /// DataOptions::na.
     const std::vector<std::string>& na() const { return options_.na; }
@@ -159,10 +165,12 @@ class LRVB_EXPORT Dataset {
     const std::string& path() const;
 
     std::vector<std::string> paths_;
+    std::string name_;  // of arrays
     DataOptions options_;
     std::shared_ptr<const DataFrame> frame_;
     std::shared_ptr<const MemoryTable> table_;
     std::shared_ptr<RowSource> source_;
+    std::shared_ptr<const std::vector<DataArray>> arrays_;
 };
 
 /// The data that a record names.

@@ -11,20 +11,14 @@ namespace lrvb::detail {
 namespace {
 
 bugs::Data data_of(const Dataset& dataset) {
-    const DataFrame* table = dataset.table();
-    if (table == nullptr) return bugs::Data::read(dataset.paths());
     bugs::Data data;
-    for (const FrameColumn& column : table->columns) {
-        bugs::DataArray array{column.name, {table->rows}, {}, table->name};
-        if (column.is_text()) {
-            array.levels = column.levels;
-            for (const std::uint32_t code : column.codes) array.values.push_back(code + 1.0);
-        } else {
-            array.values.assign(column.numbers.begin(), column.numbers.end());
-        }
-        data.add(std::move(array));
+    if (const std::vector<DataArray>* arrays = dataset.arrays()) {
+        for (const DataArray& array : *arrays) data.add(array);
+    } else if (const DataFrame* table = dataset.table()) {
+        data.add_frame(*table);
+    } else {
+        data = bugs::Data::read(dataset.paths());
     }
-    if (data.find("N") == nullptr) data.add({"N", {}, {static_cast<double>(table->rows)}, table->name});
     return data;
 }
 
@@ -86,6 +80,10 @@ class FittedTextModel final : public FittedModel {
 
 }  // namespace
 
+bugs::Syntax text_model(const std::string& text, const std::string& file) {
+    return bugs::parse_model(text, file.empty() ? "model" : file);
+}
+
 TextModel::TextModel(bugs::Syntax syntax, const Dataset& dataset) {
     graph = std::make_shared<const bugs::Graph>(std::move(syntax), data_of(dataset));
     data.name = dataset.name();
@@ -117,8 +115,8 @@ std::unique_ptr<FittedModel> fitted_text_model(FitFile file, TextModel model, Co
 
 std::unique_ptr<FittedModel> restored_text_model(FitFile file, const Dataset& data, int threads) {
     const auto record = std::static_pointer_cast<const TextModelRecord>(file.model);
-    return std::make_unique<FittedTextModel>(std::move(file),
-                                             TextModel(bugs::parse_model(record->text, record->file), data), threads);
+    return std::make_unique<FittedTextModel>(std::move(file), TextModel(text_model(record->text, record->file), data),
+                                             threads);
 }
 
 }  // namespace lrvb::detail

@@ -21,6 +21,9 @@ struct TextModel {
     TextModel(bugs::Syntax syntax, const Dataset& dataset);
 };
 
+/// The text of a model; messages call it by its file, or "model" where it has none. Throws bugs::ModelError.
+bugs::Syntax text_model(const std::string& text, const std::string& file);
+
 std::unique_ptr<FittedModel> fitted_text_model(FitFile file, TextModel model, CompiledModel compiled, Optimum optimum,
                                                int threads);
 std::unique_ptr<FittedModel> restored_text_model(FitFile file, const Dataset& data, int threads);

@@ -45,11 +45,12 @@ std::optional<OptionInfo> TextModelKind::several_files() const {
 
 std::unique_ptr<FittedModel> TextModelKind::fit(const FitRequest& request) const {
     const Settings& settings = request.settings;
-    const std::string path = settings.text("MODEL");
-    if (path.empty()) throw UsageError("there is no model: give the file that holds its text");
-    TextModel model(bugs::read_model(path), request.data);
+    const std::string given = settings.text("MODEL");
+    if (given.empty()) throw UsageError("there is no model: give the file that holds its text");
+    const bool is_text = given.find('{') != std::string::npos;  // which every model has, and no file's name should
+    TextModel model(is_text ? text_model(given, "") : bugs::read_model(given), request.data);
     auto record = std::make_shared<TextModelRecord>();
-    record->file = path;
+    if (!is_text) record->file = given;
     record->text = model.graph->source().text();
     record->factorised = settings.flag("factorised");
     record->monitor = settings.list("monitor");

@@ -85,12 +85,12 @@ std::string TextModelRecord::headline() const {
 }
 
 std::string TextModelRecord::title(const DataRecord& data) const {
-    const std::string own = std::filesystem::path(file).filename().string();
+    const std::string own = file.empty() ? "A model" : std::filesystem::path(file).filename().string();
     return data.name.empty() ? own : fmt::format("{} of {}", own, data.name);
 }
 
 std::string TextModelRecord::description() const {
-    return fmt::format("The model {}", std::filesystem::path(file).filename().string());
+    return file.empty() ? "A model" : fmt::format("The model {}", std::filesystem::path(file).filename().string());
 }
 
 std::vector<PriorNumber> TextModelRecord::prior(const DataRecord&) const {
