@@ -1,5 +1,6 @@
 #include "base/files.hpp"
 #include "base/messages.hpp"
+#include "data/csv_record.hpp"
 
 #include <lrvb/bugs/data.hpp>
 #include <lrvb/data/frame.hpp>
@@ -57,8 +58,15 @@ Format format_of(std::string_view text) {
 
 }  // namespace
 
-Data Data::read(const std::vector<std::string>& paths) {
+Data Data::read(const std::vector<std::string>& paths, const std::vector<std::string>& na) {
     Data result;
+    result.na_ = na;
+    for (const std::string& text : na) {
+        double number = 0.0;
+        if (lrvb::detail::parse_number(text, number) == lrvb::detail::NumberKind::number) {
+            result.na_numbers_.push_back(number);
+        }
+    }
     for (const std::string& path : paths) result.add_file(path);
     return result;
 }
@@ -88,6 +96,7 @@ void Data::add_file(const std::string& path) {
 void Data::add_csv(const std::string& path) {
     FrameOptions options;
     options.keep_missing = true;
+    options.na = na_;
     const DataFrame frame = read_frame(path, options);
     for (const FrameColumn& column : frame.columns) {
         DataArray array;
@@ -127,6 +136,9 @@ void Data::add(DataArray array) {
     if (size != array.size()) {
         throw std::invalid_argument(fmt::format("bugs::Data: {} has {} values, but its dimensions ask for {}",
                                                 lrvb::detail::shown(array.name), array.size(), size));
+    }
+    for (double& value : array.values) {
+        if (std::ranges::find(na_numbers_, value) != na_numbers_.end()) value = std::numeric_limits<double>::quiet_NaN();
     }
     if (array.name == kRows && has_implied_rows_) {
         remove(kRows);

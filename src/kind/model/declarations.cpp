@@ -61,6 +61,26 @@ bool Declarations::is_constant(const Piece& piece, std::size_t argument) const {
     });
 }
 
+std::pair<double, double> Declarations::bounds(const Piece& piece, Index row) const {
+    const auto bound = [&](const std::optional<Value>& value, double otherwise) {
+        if (!value) return otherwise;
+        const Choice& choice = value->only();
+        if (choice.is_constant()) return choice.only().constant_at(row);
+        throw Refused(
+            relation(piece).syntax->truncation->place,
+            fmt::format("the bounds of {} depend on other nodes: make them constants", node_name(piece, row)));
+    };
+    return {bound(piece.lower, -HUGE_VAL), bound(piece.upper, HUGE_VAL)};
+}
+
+bool Declarations::is_censored(const Piece& piece) const {
+    if (!piece.is_truncated || relation(piece).syntax->truncation->letter != 'I') return false;
+    for (std::size_t a = 0; a < piece.arguments.size(); ++a) {
+        if (!is_constant(piece, a)) return true;
+    }
+    return false;
+}
+
 double Declarations::number(const Piece& piece, std::size_t argument, Index row, std::size_t entry) const {
     const Sum& sum = piece.sum(argument, entry);
     bool constant = sum.is_constant();
@@ -68,24 +88,27 @@ double Declarations::number(const Piece& piece, std::size_t argument, Index row,
         const Sum& other = piece.sum(argument, entry, c);
         constant = other.is_constant() && other.constant_at(row) == sum.constant_at(row);
     }
-    if (!constant) {
-        std::string word = "argument";
-        if (const bugs::DistributionWord* known = bugs::find_distribution(distribution_name(piece))) {
-            if (argument < known->arguments.size()) word = std::string(known->arguments[argument]);
-        }
-        throw Refused(place(piece, argument),
-                      fmt::format("the {} of {} must be a constant, since no prior here is conjugate to it: write a "
-                                  "number, or give it in the data",
-                                  word, distribution_name(piece)));
-    }
+    if (!constant) refuse_unknown(piece, argument);
     return sum.constant_at(row);
+}
+
+void Declarations::refuse_unknown(const Piece& piece, std::size_t argument) const {
+    std::string word = "argument";
+    if (const bugs::DistributionWord* known = bugs::find_distribution(distribution_name(piece))) {
+        if (argument < known->arguments.size()) word = std::string(known->arguments[argument]);
+    }
+    throw Refused(
+        place(piece, argument),
+        fmt::format("the {} of {} must be a constant, since no prior here is conjugate to it: write a number, "
+                    "or give it in the data",
+                    word, distribution_name(piece)));
 }
 
 Expression Declarations::argument(const Piece& piece, std::size_t argument, Index row, std::size_t combination,
                                   std::size_t entry) {
     const Sum& sum = piece.sum(argument, entry, combination);
-    if (piece.left != Piece::Left::unobserved || piece.combinations > 1 || !sum.is_constant() ||
-        !is_same(sum.constant())) {
+    const bool is_prior = piece.left == Piece::Left::unobserved && !is_censored(piece);
+    if (!is_prior || piece.combinations > 1 || !sum.is_constant() || !is_same(sum.constant())) {
         return terms.polynomial(sum, row, place(piece, argument));
     }
     const auto key = std::make_tuple(piece.relation, argument, entry);
@@ -148,8 +171,8 @@ std::vector<std::optional<Expression>> Declarations::log_simplex(const Piece& pi
     return logs;
 }
 
-std::vector<std::optional<Expression>> Declarations::log_odds(const Piece& piece, Index row) {
-    const Sum p = at_row(piece.sum(0), row);
+std::vector<std::optional<Expression>> Declarations::log_odds(const Piece& piece, Index row, std::size_t combination) {
+    const Sum p = at_row(piece.sum(0, 0, combination), row);
     if (p.is_constant()) {
         const double number = p.constant()[0];
         const auto log_of = [](double x) {
@@ -285,6 +308,8 @@ AnyDistribution Declarations::plain(const Piece& piece, Index row, std::size_t c
     const bool is_plain = name != "dmnorm" && name != "dwish" && name != "ddirch" && name != "dcat" && name != "dmulti";
     for (std::size_t a = 0; a < piece.arguments.size() && is_plain; ++a) {
         if (name == "dbin" && a == 1) break;  // a size
+        const bool is_shape = (a == 0 && (name == "dgamma" || name == "dweib" || name == "dchisqr")) || name == "dbeta";
+        if (is_shape && !piece.sum(a, 0, combination).is_constant()) refuse_unknown(piece, a);
         scalars.push_back(argument(piece, a, row, combination));
     }
     const auto of = [&](std::size_t a) {
@@ -300,6 +325,7 @@ AnyDistribution Declarations::plain(const Piece& piece, Index row, std::size_t c
     if (name == "dnorm" || name == "dlnorm") return normal(of(0), of(1));
     if (name == "dgamma") return gamma(of(0), of(1));
     if (name == "dexp") return exponential(of(0));
+    if (name == "dweib") return exponential(of(1));  // of the time to the power of the shape
     if (name == "dchisqr") return gamma(0.5 * of(0), 0.5);
     if (name == "dbeta") return beta(of(0), of(1));
     if (name == "dmnorm") {
@@ -345,6 +371,11 @@ class LogLabels final : public DistributionNode {
 
 }  // namespace
 
+Distribution<family::Categorical> labels_by_logs(std::vector<Expression> logs) {
+    const auto size = static_cast<Index>(logs.size());
+    return {family::Categorical(size), std::make_shared<const LogLabels>(std::move(logs))};
+}
+
 AnyDistribution Declarations::possible_labels(const Piece& piece, Index row, std::size_t combination) {
     std::vector<Expression> logs;
     for (const std::optional<Expression>& log : log_simplex(piece, row, combination)) {
@@ -380,6 +411,11 @@ AnyDistribution Declarations::chosen(const Piece& piece, Index row, std::size_t 
 }
 
 AnyDistribution Declarations::distribution(const Piece& piece, Index row) {
+    if (!piece.selectors.empty()) {
+        const Selector& first = piece.selectors.front();
+        const auto found = terms.memberships.find({first.array, first.element(row)});
+        if (found != terms.memberships.end()) return clustered(piece, row, found->second.first);
+    }
     return chosen(piece, row, 0, 0, 1);
 }
 

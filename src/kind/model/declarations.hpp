@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -51,6 +52,11 @@ class Declarations {
     /// A constant, the same for all labels.
     double number(const Piece& piece, std::size_t argument, Index row, std::size_t entry = 0) const;
     bool is_constant(const Piece& piece, std::size_t argument) const;
+    /// Of a truncation; infinite where there is none. Throws Refused where they are no constants.
+    std::pair<double, double> bounds(const Piece& piece, Index row) const;
+    /// Whether I(,) says that a node with parameters that are not known is censored, as BUGS means it: its bounds are
+    /// all that is known of it, and its density is not divided by what is between them, as T(,) would.
+    bool is_censored(const Piece& piece) const;
 
     /// The distribution of a row where it is one of the library's, its discrete nodes choosing. Throws Refused.
     AnyDistribution distribution(const Piece& piece, Index row);
@@ -65,7 +71,7 @@ class Declarations {
     /// log of each probability; none for what cannot be.
     std::vector<std::optional<Expression>> log_simplex(const Piece& piece, Index row, std::size_t combination = 0);
     /// log(1 − p) and log p of a dbern node; none for what cannot be.
-    std::vector<std::optional<Expression>> log_odds(const Piece& piece, Index row);
+    std::vector<std::optional<Expression>> log_odds(const Piece& piece, Index row, std::size_t combination = 0);
     MatrixParameter matrix(const Piece& piece, std::size_t argument, Index row, std::size_t combination = 0);
 
     /// A set of rows of the model, for these observed elements.
@@ -81,13 +87,16 @@ class Declarations {
     std::vector<Usage> usages;
     std::vector<ObservedNode> observed_rows;
     std::vector<PredictorRows> predictors;
+    bugs::Place predictor_place;  // of the first of them
     std::vector<PriorNumber> prior;
     std::vector<std::string> hidden;
     std::vector<std::string> notes;
 
   private:
+    [[noreturn]] void refuse_unknown(const Piece& piece, std::size_t argument) const;
     AnyDistribution plain(const Piece& piece, Index row, std::size_t combination);
     AnyDistribution chosen(const Piece& piece, Index row, std::size_t selector, std::size_t offset, std::size_t stride);
+    AnyDistribution clustered(const Piece& piece, Index row, std::size_t which);
     std::string prior_name(const Piece& piece) const;
 
     const Evaluator& evaluator_;
@@ -97,6 +106,9 @@ class Declarations {
     std::map<std::tuple<std::size_t, std::size_t, std::size_t>, std::pair<Hyperparameter, double>> hyperparameters_;
     std::map<std::string, int> row_sets_;
 };
+
+/// A label by the logarithms of the probabilities that it has.
+Distribution<family::Categorical> labels_by_logs(std::vector<Expression> logs);
 
 /// Declares all unobserved nodes. What is refused goes to `diagnostics`.
 void declare_nodes(Declarations& declarations, bugs::Diagnostics& diagnostics);

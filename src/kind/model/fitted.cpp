@@ -12,7 +12,7 @@ namespace {
 
 bugs::Data data_of(const Dataset& dataset) {
     const DataFrame* table = dataset.table();
-    if (table == nullptr) return bugs::Data::read(dataset.paths());
+    if (table == nullptr) return bugs::Data::read(dataset.paths(), dataset.na());
     bugs::Data data;
     for (const FrameColumn& column : table->columns) {
         bugs::DataArray array{column.name, {table->rows}, {}, table->name};

@@ -2,6 +2,9 @@
 
 #include "kind/model/node_function.hpp"
 
+#include <lrvb/family/random.hpp>
+
+#include <Eigen/Eigenvalues>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,6 +53,43 @@ Gradient along(const std::vector<Index>& positions, const Vector& slopes) {
     return gradient;
 }
 
+constexpr Index kStepDraws = 4000;
+
+// What jumps has no derivatives: its moments are those of draws from the normal that the statistics are, nearly. The
+// gradient is that of the best linear function of the statistics, as long as its sd.
+PosteriorVariable stepped_variable(const VariableMeaning& meaning, const NodeFunction& function, const Vector& at,
+                                   const Posterior& posterior) {
+    const std::vector<Index>& positions = function.statistics();
+    const Covariance& whole = posterior.covariance ? *posterior.covariance : *posterior.mean_field_covariance;
+    const Matrix covariance = block_of(whole, positions, posterior.mean.size());
+    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(covariance);
+    const Vector roots = eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt();
+    Random random(kStepDraws, at.size());
+    Vector whitened(at.size());
+    double sum = 0.0;
+    double squares = 0.0;
+    Vector along_draws = Vector::Zero(at.size());
+    for (Index draw = 0; draw < kStepDraws; ++draw) {
+        for (Index s = 0; s < whitened.size(); ++s) whitened[s] = random.normal();
+        const double value = function.value(at + eigen.eigenvectors() * roots.cwiseProduct(whitened));
+        sum += value;
+        squares += value * value;
+        along_draws += value * whitened;
+    }
+    const double mean = sum / static_cast<double>(kStepDraws);
+    const double variance = std::max(0.0, squares / static_cast<double>(kStepDraws) - mean * mean);
+    // In whitened coordinates the covariance with the statistics is the gradient.
+    Vector direction = along_draws;
+    for (Index s = 0; s < direction.size(); ++s) direction[s] = roots[s] > 0.0 ? along_draws[s] : 0.0;
+    Vector slopes = Vector::Zero(at.size());
+    if (variance > 0.0 && direction.norm() > 0.0) {
+        direction *= std::sqrt(variance) / direction.norm();
+        for (Index s = 0; s < direction.size(); ++s) direction[s] = roots[s] > 0.0 ? direction[s] / roots[s] : 0.0;
+        slopes = eigen.eigenvectors() * direction;
+    }
+    return unbounded_variable(meaning, mean, along(positions, slopes));
+}
+
 // Its mean to second order under q, or that of a lognormal; its interval where it is unbounded. `factor` is what makes
 // the mean of an inverse of the inverse of a mean, where that is known.
 PosteriorVariable derived_variable(const VariableMeaning& meaning, const NodeFunction& function,
@@ -57,8 +97,15 @@ PosteriorVariable derived_variable(const VariableMeaning& meaning, const NodeFun
     const std::vector<Index>& positions = function.statistics();
     Vector at(static_cast<Index>(positions.size()));
     for (std::size_t s = 0; s < positions.size(); ++s) at[static_cast<Index>(s)] = posterior.mean[positions[s]];
+    if (function.has_steps() && !positions.empty()) return stepped_variable(meaning, function, at, posterior);
     const auto [value, slopes] = function.gradient(at);
-    if (positions.empty() || function.is_linear()) {
+    if (function.is_multiple()) {  // its logarithm is that of the statistic, and a number
+        const Index logarithm = positions.front() + 1;
+        return transformed_variable(meaning, value, along(positions, slopes), Transform::exponential,
+                                    posterior.mean[logarithm] + std::log(slopes[0]), {{logarithm, 1.0}});
+    }
+    const bool is_bounded = function.range() != NodeFunction::Range::any && value > 0.0;
+    if (positions.empty() || (function.is_linear() && !is_bounded)) {
         return unbounded_variable(meaning, value, along(positions, slopes));
     }
     const Matrix spread = block_of(*posterior.mean_field_covariance, positions, posterior.mean.size());
