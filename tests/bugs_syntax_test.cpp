@@ -255,7 +255,7 @@ TEST(BugsSyntax, DeepTextsAreRefusedInASentence) {
 
 TEST(BugsSyntax, VeryManyErrorsAreNotAllShown) {
     std::string model = "model {\n";
-    for (int i = 0; i < 50; ++i) model += "  a" + std::to_string(i) + " = 1\n";
+    for (int i = 0; i < 50; ++i) model += "  a" + std::to_string(i) + " == 1\n";
     const std::string refusal = refusal_of(model + "}");
     EXPECT_NE(refusal.find("and 30 more"), std::string::npos) << refusal;
 }

@@ -50,8 +50,9 @@ Vector random_start(const AnyFamily& any, const Vector& natural, Random& random)
     return natural;
 }
 
-constexpr Index kFewDiscrete = 8;             // beyond it, one of them decides little
-constexpr std::size_t kMostLabelsTried = 32;  // in one start
+constexpr Index kFewDiscrete = 8;          // beyond it, one of them decides little
+constexpr double kMostLabelsTried = 32.0;  // in one start
+constexpr double kStartWork = 3e8;         // multiplications, which they may take
 constexpr int kHeldSweeps = 12;
 constexpr int kFreeSweeps = 2;
 constexpr double kCertain = 10.0;    // on the scale of log odds
@@ -134,7 +135,9 @@ State MultilinearModel::start(Random& random) const {
             const auto left = static_cast<double>(labels.size() - i);
             std::swap(labels[i], labels[i + static_cast<std::size_t>(random.uniform() * left)]);
         }
-        if (labels.size() > kMostLabelsTried) labels.resize(kMostLabelsTried);
+        const double affordable = kStartWork / (static_cast<double>(kHeldSweeps + kFreeSweeps) * work());
+        const auto most = static_cast<std::size_t>(std::min(kMostLabelsTried, affordable));
+        if (labels.size() > most) labels.resize(most > 1 ? most : 0);
         std::optional<State> best;
         double best_score = -std::numeric_limits<double>::infinity();
         for (const auto& [j, label] : labels) {

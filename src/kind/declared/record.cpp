@@ -165,16 +165,18 @@ void DeclaredVariables::add(Index variable) {
 
 namespace {
 
+constexpr double kLeast = 1e-100;  // what is less has no logit with a slope
+
 // Within (0, 1) on the scale of the logit, above zero on that of the logarithm: intervals that keep to what can be.
 PosteriorVariable bounded_variable(const VariableMeaning& meaning, double mean, Index at,
                                    const family::TruncatedNormal& family) {
     const Gradient gradient{{at, 1.0}};
-    if (family.lower() >= 0.0 && family.upper() <= 1.0 && mean > 0.0 && mean < 1.0) {
+    if (family.lower() >= 0.0 && family.upper() <= 1.0 && mean > kLeast && mean < 1.0) {
         return transformed_variable(meaning, mean, gradient, Transform::logistic, std::log(mean / (1.0 - mean)),
                                     {{at, 1.0 / (mean * (1.0 - mean))}});
     }
-    return family.lower() >= 0.0 && mean > 0.0 ? positive_variable(meaning, mean, gradient)
-                                               : unbounded_variable(meaning, mean, gradient);
+    return family.lower() >= 0.0 && mean > kLeast ? positive_variable(meaning, mean, gradient)
+                                                  : unbounded_variable(meaning, mean, gradient);
 }
 
 }  // namespace
@@ -211,7 +213,7 @@ void DeclaredVariables::report(Posterior& posterior, const State& state) const {
             if (is_gamma && is_positive) {  // the interval is that of its logarithm
                 posterior.variables.push_back(transformed_variable(meaning, mean, {{at, 1.0}}, Transform::exponential,
                                                                    posterior.mean[at + 1], {{at + 1, 1.0}}));
-            } else if (meaning.role == Role::weight && mean > 0.0 && mean < 1.0) {  // of a label: within (0, 1)
+            } else if (meaning.role == Role::weight && mean > kLeast && mean < 1.0) {  // of a label: within (0, 1)
                 posterior.variables.push_back(transformed_variable(meaning, mean, {{at, 1.0}}, Transform::logistic,
                                                                    std::log(mean / (1.0 - mean)),
                                                                    {{at, 1.0 / (mean * (1.0 - mean))}}));

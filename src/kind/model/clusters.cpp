@@ -56,6 +56,20 @@ bool is_special(const Declarations& own, const Label& label) {
     return false;
 }
 
+// Whether some label leaves nothing to chance.
+bool has_certainty(const Declarations& own, const Piece& piece) {
+    const std::string& name = own.distribution_name(piece);
+    if (name != "dbern" && name != "dbin" && name != "dpois" && name != "dcat" && name != "dmulti") return false;
+    const auto is_certain = [&](const Sum& sum) {
+        if (!sum.is_constant()) return false;
+        const NumberColumn numbers = sum.constant();
+        return (numbers.array() == 0.0).any() || (name != "dpois" && (numbers.array() == 1.0).any());
+    };
+    return std::ranges::any_of(piece.arguments[0].elements, [&](const Choice& choice) {
+        return std::ranges::any_of(choice.alternatives, is_certain);
+    });
+}
+
 // Which of a piece's alternatives the labels of a state choose.
 std::size_t combination_of(const Terms::Cluster& cluster, const Terms& terms, const Piece& piece, Index row,
                            const std::vector<Index>& state) {
@@ -132,8 +146,10 @@ void find_clusters(Declarations& own) {
         }
     }
     Meeting meeting(nodes.size());
+    std::vector<bool> chooses_certainty(nodes.size(), false);
     for (const Piece& piece : own.pieces()) {
         if (piece.selectors.empty() || numbers.empty()) continue;
+        const bool is_certain = piece.left == Piece::Left::observed && has_certainty(own, piece);
         for (Index row = 0; row < piece.size(); ++row) {
             std::optional<std::size_t> first;
             const auto meet = [&](std::size_t array, Index element) {
@@ -141,6 +157,7 @@ void find_clusters(Declarations& own) {
                 if (found == numbers.end()) return;
                 if (first) meeting.join(*first, found->second);
                 first = found->second;
+                if (is_certain) chooses_certainty[found->second] = true;
             };
             for (const Selector& selector : piece.selectors) meet(selector.array, selector.element(row));
             if (is_label(own, piece)) meet(own.relation(piece).left.array, own.left_element(piece, row));
@@ -149,9 +166,10 @@ void find_clusters(Declarations& own) {
     std::map<std::size_t, std::vector<std::size_t>> sets;
     for (std::size_t n = 0; n < nodes.size(); ++n) sets[meeting.root(n)].push_back(n);
     for (const auto& [root, members] : sets) {
-        const bool is_special_one = members.size() == 1 && is_special(own, labels[members.front()]);
-        const bool is_used = members.size() > 1 || own.usages[nodes[members.front()].first].is_used();
-        if ((members.size() == 1 && !is_special_one) || !is_used) continue;
+        const std::size_t only = members.front();
+        const bool is_one = members.size() == 1;
+        if (is_one && !chooses_certainty[only] && !is_special(own, labels[only])) continue;
+        if (is_one && !own.usages[nodes[only].first].is_used()) continue;
         Index states = 1;
         for (const std::size_t n : members) states = std::min<Index>(states * labels[n].count, kMostStates + 1);
         if (states > kMostStates) continue;
@@ -218,12 +236,14 @@ void declare_cluster(Declarations& own, std::size_t number) {
     const auto& [p, row] = cluster.pieces.front();
     const Piece& piece = own.pieces()[p];
     const std::string node = own.node_name(piece, row);
-    if (cluster.states.size() < 2) {
-        throw Refused(
-            own.relation(piece).syntax->left.place,
-            cluster.states.empty()
-                ? fmt::format("no label of {} can be, given what was observed", node)
-                : fmt::format("only one label of {} can be, given what was observed: give it in the data", node));
+    if (cluster.states.empty()) {
+        throw Refused(own.relation(piece).syntax->left.place,
+                      fmt::format("no label of {} can be, given what was observed", node));
+    }
+    if (cluster.states.size() == 1) {  // what was observed leaves one
+        own.builder.add_term(logs.front());
+        cluster.is_certain = true;
+        return;
     }
     const std::string& array = own.left_array(piece).name;
     const std::string group = array + ".cluster";
@@ -236,7 +256,8 @@ void declare_cluster(Declarations& own, std::size_t number) {
 
 AnyDistribution Declarations::clustered(const Piece& piece, Index row, std::size_t which) {
     const Terms::Cluster& cluster = terms.clusters[which];
-    if (cluster.variable < 0) throw Refused(relation(piece).syntax->place, "");  // what it is was refused before
+    if (cluster.variable < 0 && !cluster.is_certain)
+        throw Refused(relation(piece).syntax->place, "");  // what it is was refused before
     const std::string& name = distribution_name(piece);
     const auto component = [&](const std::vector<Index>& state) -> AnyDistribution {
         const std::size_t combination = combination_of(cluster, terms, piece, row, state);
@@ -256,6 +277,7 @@ AnyDistribution Declarations::clustered(const Piece& piece, Index row, std::size
         }
         return plain(piece, row, combination);
     };
+    if (cluster.is_certain) return component(cluster.states.front());
     return std::visit(
         [&]<class F>(const Distribution<F>&) -> AnyDistribution {
             std::vector<Distribution<F>> alike;

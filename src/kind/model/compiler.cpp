@@ -16,7 +16,7 @@ namespace lrvb::detail {
 namespace {
 
 // In multiplications.
-constexpr double kWorkOfLabels = 6.0;       // of an evaluation: they are summed out by gradients, and then drawn
+constexpr double kWorkOfLabels = 20.0;      // of an evaluation: they are summed out by gradients, and then drawn
 constexpr double kWorkOfAWord = 6.0;        // of a derived node
 constexpr double kWorkOfAStatistic = 20.0;  // whose values are kept and compared
 
@@ -79,6 +79,7 @@ CompiledModel compiled(const bugs::Graph& graph, const CompileOptions& options) 
     const std::vector<text::Piece> pieces = text::pieces_of(evaluator, diagnostics);
     diagnostics.require_none();
     text::Declarations declarations(evaluator, pieces, options);
+    declarations.find_intervals(diagnostics);
     const std::vector<text::LabelledPlate> labelled = text::labelled_plates(declarations);
     text::find_clusters(declarations);
     text::declare_nodes(declarations, diagnostics);

@@ -61,7 +61,54 @@ bool Declarations::is_constant(const Piece& piece, std::size_t argument) const {
     });
 }
 
+// 0 up to the first cut point, m between the m-th and the next, and M above the last of M.
+void Declarations::find_intervals(bugs::Diagnostics& diagnostics) {
+    for (const Piece& piece : pieces_) {
+        if (!is_interval(piece)) continue;
+        try {
+            for (Index row = 0; row < piece.size(); ++row) add_interval(piece, row);
+        } catch (const Refused& refused) {
+            diagnostics.add(refused.place(), refused.what());
+        }
+    }
+}
+
+void Declarations::add_interval(const Piece& piece, Index row) {
+    const std::size_t cuts = piece.arguments[1].elements.size();
+    const double label = observed(piece, row);
+    if (!(label >= 0.0 && label <= static_cast<double>(cuts) && label == std::floor(label))) {
+        throw Refused(relation(piece).syntax->left.place,
+                      fmt::format("{} is {:g} in the data, but a dinterval node must be a whole number from 0 to the "
+                                  "number of its cut points, {}",
+                                  node_name(piece, row), label, cuts));
+    }
+    const auto which = static_cast<std::size_t>(label);
+    const double lower = which == 0 ? -HUGE_VAL : number(piece, 1, row, which - 1);
+    const double upper = which == cuts ? HUGE_VAL : number(piece, 1, row, which);
+    const Sum value = at_row(piece.sum(0), row);
+    if (value.is_constant()) {
+        const double known = value.constant()[0];
+        if (known > lower && known <= upper) return;
+        throw Refused(relation(piece).syntax->left.place,
+                      fmt::format("{} says that its value is between {:g} and {:g}, but that is {:g} in the data",
+                                  node_name(piece, row), lower, upper, known));
+    }
+    const bool is_node = piece.selectors.empty() && value.terms.size() == 1 && value.terms[0].factors.size() == 1 &&
+                         value.terms[0].coefficient[0] == 1.0 && value.terms[0].factors[0].power == 1.0 &&
+                         value.terms[0].factors[0].kind == Factor::Kind::node;
+    if (!is_node) {
+        throw Refused(place(piece, 0),
+                      "the value of dinterval must be a node that is ~ dnorm, dexp or dweib, by itself");
+    }
+    const Factor& factor = value.terms[0].factors[0];
+    intervals_[{factor.array, factor.element(0)}] = {lower, upper};
+    const auto element = static_cast<std::size_t>(factor.element(0));
+    interval_relations_.insert(static_cast<std::size_t>(graph().arrays()[factor.array].relations[element]));
+}
+
 std::pair<double, double> Declarations::bounds(const Piece& piece, Index row) const {
+    const auto known = intervals_.find({relation(piece).left.array, left_element(piece, row)});
+    if (known != intervals_.end()) return known->second;
     const auto bound = [&](const std::optional<Value>& value, double otherwise) {
         if (!value) return otherwise;
         const Choice& choice = value->only();
@@ -74,6 +121,7 @@ std::pair<double, double> Declarations::bounds(const Piece& piece, Index row) co
 }
 
 bool Declarations::is_censored(const Piece& piece) const {
+    if (piece.left == Piece::Left::unobserved && interval_relations_.contains(piece.relation)) return true;
     if (!piece.is_truncated || relation(piece).syntax->truncation->letter != 'I') return false;
     for (std::size_t a = 0; a < piece.arguments.size(); ++a) {
         if (!is_constant(piece, a)) return true;

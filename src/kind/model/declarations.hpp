@@ -7,6 +7,7 @@
 #include <lrvb/model/builder.hpp>
 
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -57,6 +58,12 @@ class Declarations {
     /// Whether I(,) says that a node with parameters that are not known is censored, as BUGS means it: its bounds are
     /// all that is known of it, and its density is not divided by what is between them, as T(,) would.
     bool is_censored(const Piece& piece) const;
+    /// Notes what observed dinterval nodes say of others.
+    void find_intervals(bugs::Diagnostics& diagnostics);
+    /// An observed dinterval node, which says no more than bounds.
+    bool is_interval(const Piece& piece) const {
+        return distribution_name(piece) == "dinterval" && piece.left == Piece::Left::observed;
+    }
 
     /// The distribution of a row where it is one of the library's, its discrete nodes choosing. Throws Refused.
     AnyDistribution distribution(const Piece& piece, Index row);
@@ -93,6 +100,7 @@ class Declarations {
     std::vector<std::string> notes;
 
   private:
+    void add_interval(const Piece& piece, Index row);
     [[noreturn]] void refuse_unknown(const Piece& piece, std::size_t argument) const;
     AnyDistribution plain(const Piece& piece, Index row, std::size_t combination);
     AnyDistribution chosen(const Piece& piece, Index row, std::size_t selector, std::size_t offset, std::size_t stride);
@@ -105,6 +113,9 @@ class Declarations {
     // By relation, argument and entry; with the number that is written, which another may stand for.
     std::map<std::tuple<std::size_t, std::size_t, std::size_t>, std::pair<Hyperparameter, double>> hyperparameters_;
     std::map<std::string, int> row_sets_;
+    // Bounds of nodes by array and element, as dinterval nodes give them.
+    std::map<std::pair<std::size_t, Index>, std::pair<double, double>> intervals_;
+    std::set<std::size_t> interval_relations_;  // that define such nodes
 };
 
 /// A label by the logarithms of the probabilities that it has.

@@ -365,7 +365,7 @@ class Declaring {
             own_.terms.at(array, own_.left_element(piece, row)).form = Form::left_out;
             return;
         }
-        throw Refused(own_.relation(piece).syntax->truncation->place,
+        throw Refused(own_.relation(piece).syntax->place,
                       fmt::format("{} ~ {} is censored, which only dnorm nodes can be, and dexp and dweib nodes from "
                                   "below on which nothing depends",
                                   own_.node_name(piece, row), name));

@@ -65,6 +65,7 @@ class Writer {
         std::string text = "0";
         for (std::size_t s = 0; s < cluster.states.size(); ++s) {
             if (cluster.states[s][member] != label) continue;
+            if (cluster.is_certain) return "1";
             text += fmt::format(" {} +", statistic('i', cluster.variable, static_cast<Index>(s)));
         }
         return text + " unit";
@@ -97,6 +98,7 @@ class Writer {
                 stride *= static_cast<std::size_t>(selector.labels);
             }
             const Sum& own = choice.alternatives[combination];
+            if (cluster.is_certain) return sum(own, row);
             const double number = own.is_constant() ? own.constant_at(row) : -1.0;
             is_probability = is_probability && (number == 0.0 || number == 1.0);
             if (number == 0.0) continue;

@@ -527,6 +527,7 @@ class Observing {
 void observe_nodes(Declarations& declarations, bugs::Diagnostics& diagnostics) {
     Observing observing(declarations);
     for (const Piece& piece : declarations.pieces()) {
+        if (declarations.is_interval(piece)) continue;
         const bool censored = piece.left == Piece::Left::unobserved && declarations.is_censored(piece);
         if (piece.left == Piece::Left::unobserved && !censored) continue;
         const bool labelled = std::ranges::any_of(piece.selectors, [&](const Selector& selector) {

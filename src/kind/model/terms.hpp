@@ -69,6 +69,7 @@ class Terms {
         std::vector<Index> counts;                          // labels of each member
         std::vector<std::pair<std::size_t, Index>> pieces;  // with the row: where each is defined
         std::vector<std::vector<Index>> states;             // labels of all members, from 0; those that can be
+        bool is_certain = false;                            // there is one state, and no variable
         std::size_t waiting = 0;                            // members whose turn to be declared has not come
     };
     std::vector<Cluster> clusters;
