@@ -187,6 +187,16 @@ TEST(BugsData, ATableInMemoryIsThatOfItsFile) {
     }
 }
 
+TEST(BugsData, TextsMeanMissingValuesWhereTheyAreSaidTo) {
+    const File table("na.csv", "y,g\n1,a\n-999,?\n");
+    const File numbers("na.json", R"({"x": [1, -999.0]})");
+    const Data data = Data::read({table.path(), numbers.path()}, {"-999", "?"});
+    for (const char* name : {"y", "g", "x"}) {
+        EXPECT_EQ(data.find(name)->values[0], 1.0) << name;
+        EXPECT_TRUE(std::isnan(data.find(name)->values[1])) << name;
+    }
+}
+
 TEST(BugsData, ASingleColumnKeepsItsBlankLines) {
     const File file("one.csv", "y\n1\n\n3\n");
     const Data data = Data::read({file.path()});

@@ -57,6 +57,15 @@ TEST(BugsGraph, ComputesWhatDataDecide) {
     EXPECT_DOUBLE_EQ(constant("logdet(m)", R"({"m": [[2, 0], [0, 3]]})"), std::log(6.0));
 }
 
+TEST(BugsGraph, DataMayDecideASizeOfTheirOwnDistribution) {
+    const Graph graph = graph_of(
+        "model { for (i in 1:2) { n[i] <- sum(y[i,])\n y[i,1:2] ~ dmulti(p[], n[i]) }\n p[1:2] ~ ddirch(w[]) }",
+        R"({"y": [[1, 2], [3, 4]], "w": [1, 1]})");
+    EXPECT_EQ(graph.find("n")->values, (Values{3.0, 7.0}));
+    EXPECT_THROW(graph_of("model { m <- a * y\n y ~ dnorm(m, 1)\n a ~ dnorm(0, 1) }", R"({"y": 1})"), ModelError);
+    EXPECT_THROW(graph_of("model { n <- y + 1\n y ~ dpois(n) }"), ModelError);
+}
+
 TEST(BugsGraph, QuantilesOfTheNormalAreThoseOfItsDistribution) {
     // 1.959963984540054: the quantile of 0.975 as tables have it; the rest by going back and forth.
     EXPECT_NEAR(constant("probit(0.975)"), 1.959963984540054, 1e-14);

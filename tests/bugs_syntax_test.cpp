@@ -215,20 +215,25 @@ TEST(BugsSyntax, EveryNodeKnowsItsPlace) {
     EXPECT_EQ(source.column(relation.left.place.begin), 3U);
 }
 
+TEST(BugsSyntax, AnEqualsSignIsAnArrowAsInJags4) {
+    EXPECT_EQ(relations_of("model { a = 1; b[1] = a; logit(p) = b[1] == 2 }"),
+              relations_of("model { a <- 1; b[1] <- a; logit(p) <- b[1] == 2 }"));
+}
+
 TEST(BugsSyntax, LinesEndAsTheyLike) {
     EXPECT_EQ(relations_of("\xEF\xBB\xBFmodel {\r\n  a <- 1 # one\r\n  b <- 2\r\n}\r\n"), "a <- 1\nb <- 2\n");
-    EXPECT_NE(refusal_of("model {\r\n  a = 1\r\n}\r\n").find("m.bug:2:5:"), std::string::npos);
+    EXPECT_NE(refusal_of("model {\r\n  a == 1\r\n}\r\n").find("m.bug:2:5:"), std::string::npos);
 }
 
 TEST(BugsSyntax, AMarkStandsUnderTheCharacterWhateverIsBeforeIt) {
-    EXPECT_EQ(refusal_of("model {\n\t\ta <- 1 ; b = 2\n}"),
-              "m.bug:2:14: = defines nothing in BUGS: write 'b <- …' for a value, or 'b ~ …' for a distribution\n"
-              "    a <- 1 ; b = 2\n"
-              "               ^");
-    EXPECT_EQ(refusal_of("model {\n  /* größe */ b = 2\n}"),
-              "m.bug:2:17: = defines nothing in BUGS: write 'b <- …' for a value, or 'b ~ …' for a distribution\n"
-              "    /* größe */ b = 2\n"
-              "                  ^");
+    EXPECT_EQ(refusal_of("model {\n\t\ta <- 1 ; b == 2\n}"),
+              "m.bug:2:14: == compares, and defines nothing: write 'b <- …' for a value, or 'b ~ …' for a distribution\n"
+              "    a <- 1 ; b == 2\n"
+              "               ^~");
+    EXPECT_EQ(refusal_of("model {\n  /* größe */ b == 2\n}"),
+              "m.bug:2:17: == compares, and defines nothing: write 'b <- …' for a value, or 'b ~ …' for a distribution\n"
+              "    /* größe */ b == 2\n"
+              "                  ^~");
 }
 
 TEST(BugsSyntax, DeepTextsAreRefusedInASentence) {
@@ -250,7 +255,7 @@ TEST(BugsSyntax, DeepTextsAreRefusedInASentence) {
 
 TEST(BugsSyntax, VeryManyErrorsAreNotAllShown) {
     std::string model = "model {\n";
-    for (int i = 0; i < 50; ++i) model += "  a" + std::to_string(i) + " = 1\n";
+    for (int i = 0; i < 50; ++i) model += "  a" + std::to_string(i) + " == 1\n";
     const std::string refusal = refusal_of(model + "}");
     EXPECT_NE(refusal.find("and 30 more"), std::string::npos) << refusal;
 }

@@ -1,5 +1,6 @@
 #include "base/files.hpp"
 #include "base/messages.hpp"
+#include "data/csv_record.hpp"
 
 #include <lrvb/bugs/data.hpp>
 
@@ -56,8 +57,15 @@ Format format_of(std::string_view text) {
 
 }  // namespace
 
-Data Data::read(const std::vector<std::string>& paths) {
+Data Data::read(const std::vector<std::string>& paths, const std::vector<std::string>& na) {
     Data result;
+    result.na_ = na;
+    for (const std::string& text : na) {
+        double number = 0.0;
+        if (lrvb::detail::parse_number(text, number) == lrvb::detail::NumberKind::number) {
+            result.na_numbers_.push_back(number);
+        }
+    }
     for (const std::string& path : paths) result.add_file(path);
     return result;
 }
@@ -87,6 +95,7 @@ void Data::add_file(const std::string& path) {
 void Data::add_csv(const std::string& path) {
     FrameOptions options;
     options.keep_missing = true;
+    options.na = na_;
     add_frame(read_frame(path, options));
 }
 
@@ -129,6 +138,10 @@ void Data::add(DataArray array) {
     if (size != array.size()) {
         throw std::invalid_argument(fmt::format("bugs::Data: {} has {} values, but its dimensions ask for {}",
                                                 lrvb::detail::shown(array.name), array.size(), size));
+    }
+    for (double& value : array.values) {
+        if (std::ranges::find(na_numbers_, value) != na_numbers_.end())
+            value = std::numeric_limits<double>::quiet_NaN();
     }
     if (array.name == kRows && has_implied_rows_) {
         remove(kRows);

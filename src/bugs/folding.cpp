@@ -29,6 +29,17 @@ Rows all_rows(Index count) {
     return rows;
 }
 
+/// Rows whose value follows from what is known already; none where that cannot be said yet.
+std::vector<bool> known_before(const Evaluator& evaluator, const Expression& expression) {
+    try {
+        return evaluator.known(expression);
+    } catch (const EvaluationProblem&) {
+        return {};
+    } catch (const RaggedRows&) {
+        return {};
+    }
+}
+
 }  // namespace
 
 /// Components wait until their arrays are allocated, which may be by a later one: alpha[1] <- 0 and alpha[2] ~
@@ -254,10 +265,12 @@ void Resolver::compute_by_rows(const std::vector<std::size_t>& component) {
         }
         const GraphRelation& relation = graph_relation(which);
         const Evaluator evaluator(table, *relation.plate, nullptr, options_.most);
+        std::vector<bool> is_known;  // rows that are computed from data alone, and wait for nothing
         const auto add_edges = [&](const Use& use) {
             const Array& array = *table.find(use.variable->name);
             if (use.is_extent || array.relations.empty()) return;
             evaluator.visit_elements(*use.variable, [&](Index row, Index element) {
+                if (!is_known.empty() && is_known[is_known.size() == 1 ? 0 : static_cast<std::size_t>(row)]) return;
                 const auto e = static_cast<std::size_t>(element);
                 const auto found = slots.find(array.relations[e]);
                 if (found == slots.end()) return;
@@ -269,6 +282,7 @@ void Resolver::compute_by_rows(const std::vector<std::size_t>& component) {
             });
         };
         try {
+            if (!written_as(which).is_stochastic) is_known = known_before(evaluator, written_as(which).right);
             for (const Use& use : uses_[which].value) add_edges(use);
         } catch (const EvaluationProblem& problem) {
             problems_.add(problem.place, problem.sentence);

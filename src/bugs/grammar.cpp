@@ -84,7 +84,8 @@ struct LinkName : Name {};
 struct LeftVariable : Variable {};
 struct LinkedLeft : pegtl::seq<LinkName, Opening, LeftVariable, Closing> {};
 struct Left : pegtl::sor<LinkedLeft, LeftVariable> {};
-struct Arrow : pegtl::string<'<', '-'> {};
+// <-, and = as JAGS 4 takes it.
+struct Arrow : pegtl::sor<pegtl::string<'<', '-'>, pegtl::seq<pegtl::one<'='>, pegtl::not_at<pegtl::one<'='>>>> {};
 struct Tilde : pegtl::one<'~'> {};
 struct RelationSign : pegtl::sor<Tilde, Arrow> {};
 struct DistributionName : Name {};

@@ -59,6 +59,8 @@ bool begins_relation(const std::string& text, std::size_t at) {
         if (depth < 0) return false;
         if (depth > 0) continue;
         if (text[i] == '~' || starts(text, i, "<-")) return true;
+        if (text[i] == '=')
+            return !starts(text, i, "==") && std::string_view("<>!").find(text[i - 1]) == std::string_view::npos;
         if (text[i] == '{') return starts(text, at, "for");
     }
     return false;
@@ -195,9 +197,9 @@ SyntaxProblem no_relation_sign(const std::string& text, std::size_t begin, std::
     const std::size_t next = skip_spaces(text, at);
     const std::string name = lrvb::detail::printable(word_at(text, begin));
     if (const auto foreign = foreign_word(word_at(text, begin))) return at_thing(text, begin, *foreign);
-    if (starts(text, next, "==") || char_at(text, next) == '=') {
+    if (starts(text, next, "==")) {
         return at_thing(text, next,
-                        fmt::format("= defines nothing in BUGS: write '{} <- …' for a value, or '{} ~ …' for a "
+                        fmt::format("== compares, and defines nothing: write '{} <- …' for a value, or '{} ~ …' for a "
                                     "distribution",
                                     name, name));
     }

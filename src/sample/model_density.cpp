@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -18,6 +19,7 @@ constexpr std::uint64_t kDiscreteSeed = 1;
 constexpr std::uint64_t kDiscreteStreams = std::uint64_t{1} << 61U;  // no sampler has these
 constexpr Index kPoints = 64;  // a task; and at most so many are not worth waking a thread for
 constexpr int kTiedStatistics = 64;
+constexpr std::size_t kFewDiscrete = 40;  // of which every pair is looked at
 
 // Fills the statistics of a range of points; returns their log Jacobians.
 Vector fill(const UnboundedChart& chart, const Matrix& points, int threads, Matrix& statistics) {
@@ -47,6 +49,26 @@ std::optional<std::pair<Index, Index>> coupled(const Model& model, const State& 
         }
     }
     return std::nullopt;
+}
+
+// Whether the log joint at values has a term with both. It is multilinear: where it has none, the conditional of one
+// does not move with the other, wherever the rest is.
+bool depends(const Model& model, const UnboundedChart& chart, const State& state, Index one, Index other) {
+    const Layout& layout = model.layout();
+    Vector point = chart.point(state.mean);
+    for (Index i = 0; i < point.size(); ++i) point[i] += 0.3 + 0.1 * std::sin(static_cast<double>(i));
+    Matrix values = Matrix::Zero(layout.size(), 2);
+    for (Index c = 0; c < 2; ++c) static_cast<void>(chart.statistics(point, values.col(c)));
+    values(layout[other].offset, 1) = 1.0;
+    const Matrix gradients = model.log_joint_gradients(values, 1).gradients;
+    const auto conditional = [&](Index c) -> Vector {
+        Vector own = gradients.col(c).segment(layout[one].offset, layout[one].size);
+        if (own.size() > 1) own.array() -= static_cast<double>(own[0]);  // a label's are known but for a constant
+        return own;
+    };
+    const Vector before = conditional(0);
+    const Vector moved = conditional(1) - before;
+    return !(moved.cwiseAbs().maxCoeff() <= 1e-9 * (1.0 + before.cwiseAbs().maxCoeff()));
 }
 
 // What the discrete variables add to ∇²L when they are summed out, both as lower triangles: Σ_j H_j V_j H_jᵀ with H_j
@@ -83,7 +105,19 @@ SparseMatrix summed_out(const SparseMatrix& hessian, const Layout& layout, const
 
 ModelDensity::ModelDensity(const Model& model, const State& state) : model_(&model), chart_(model.layout(), state) {
     if (chart_.discrete().size() < 2) return;
-    if (const auto pair = coupled(model, state, chart_.discrete())) {
+    // Curvature may come from what was maximised out, as joined variables are.
+    const auto pair = coupled(model, state, chart_.discrete());
+    const auto is_coupled = [&] {
+        const std::vector<Index>& discrete = chart_.discrete();
+        if (discrete.size() > kFewDiscrete) return true;
+        for (std::size_t a = 0; a < discrete.size(); ++a) {
+            for (std::size_t b = 0; b < a; ++b) {
+                if (depends(model, chart_, state, discrete[a], discrete[b])) return true;
+            }
+        }
+        return false;
+    };
+    if (pair && is_coupled()) {
         throw std::invalid_argument(
             fmt::format("variables '{}' and '{}' are discrete and depend on each other, so that they cannot be summed "
                         "out one by one: there are no draws of this model",

@@ -25,8 +25,9 @@ class LRVB_EXPORT Data {
     /// No more than `longest` numbers are made of a range such as 1:30.
     explicit Data(std::size_t longest = 10'000'000) : longest_range_(longest) {}
 
-    /// Several files together. "-" is standard input.
-    static Data read(const std::vector<std::string>& paths);
+    /// Several files together. "-" is standard input. The texts of `na` mean a missing value besides those that always
+    /// do; one that is a number means this number in every format.
+    static Data read(const std::vector<std::string>& paths, const std::vector<std::string>& na = {});
 
     /// By the end of its name a file is JSON (.json) or a table (.csv, .tsv, and packed .csv.gz); of any other, its
     /// text tells which of the three it is.
@@ -54,6 +55,8 @@ class LRVB_EXPORT Data {
     void remove(const std::string& name);
 
     std::size_t longest_range_;
+    std::vector<std::string> na_;
+    std::vector<double> na_numbers_;
     std::vector<DataArray> arrays_;
     std::unordered_map<std::string, std::size_t> places_;
     bool has_implied_rows_ = false;  // N is the number of rows of a table

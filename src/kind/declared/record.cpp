@@ -163,6 +163,24 @@ void DeclaredVariables::add(Index variable) {
     reported_.push_back(std::move(reported));
 }
 
+namespace {
+
+constexpr double kLeast = 1e-100;  // what is less has no logit with a slope
+
+// Within (0, 1) on the scale of the logit, above zero on that of the logarithm: intervals that keep to what can be.
+PosteriorVariable bounded_variable(const VariableMeaning& meaning, double mean, Index at,
+                                   const family::TruncatedNormal& family) {
+    const Gradient gradient{{at, 1.0}};
+    if (family.lower() >= 0.0 && family.upper() <= 1.0 && mean > kLeast && mean < 1.0) {
+        return transformed_variable(meaning, mean, gradient, Transform::logistic, std::log(mean / (1.0 - mean)),
+                                    {{at, 1.0 / (mean * (1.0 - mean))}});
+    }
+    return family.lower() >= 0.0 && mean > kLeast ? positive_variable(meaning, mean, gradient)
+                                                  : unbounded_variable(meaning, mean, gradient);
+}
+
+}  // namespace
+
 void DeclaredVariables::report(Posterior& posterior, const State& state) const {
     for (const Reported& one : reported_) {
         const AnyFamily& family = layout_[one.variable].family;
@@ -188,10 +206,14 @@ void DeclaredVariables::report(Posterior& posterior, const State& state) const {
             const Index at = statistic(meaning);
             const double mean = posterior.mean[at];
             const bool is_positive = meaning.role == Role::precision;
+            if (const auto* bounded = std::get_if<family::TruncatedNormal>(&family)) {
+                posterior.variables.push_back(bounded_variable(meaning, mean, at, *bounded));
+                continue;
+            }
             if (is_gamma && is_positive) {  // the interval is that of its logarithm
                 posterior.variables.push_back(transformed_variable(meaning, mean, {{at, 1.0}}, Transform::exponential,
                                                                    posterior.mean[at + 1], {{at + 1, 1.0}}));
-            } else if (meaning.role == Role::weight && mean > 0.0 && mean < 1.0) {  // of a label: within (0, 1)
+            } else if (meaning.role == Role::weight && mean > kLeast && mean < 1.0) {  // of a label: within (0, 1)
                 posterior.variables.push_back(transformed_variable(meaning, mean, {{at, 1.0}}, Transform::logistic,
                                                                    std::log(mean / (1.0 - mean)),
                                                                    {{at, 1.0 / (mean * (1.0 - mean))}}));

@@ -1,17 +1,24 @@
 #include "kind/model/compiler.hpp"
 
 #include "kind/declared/record.hpp"
+#include "kind/model/clusters.hpp"
 #include "kind/model/declarations.hpp"
 #include "kind/model/derive.hpp"
 #include "kind/model/labels.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace lrvb::detail {
 
 namespace {
+
+// In multiplications.
+constexpr double kWorkOfLabels = 20.0;      // of an evaluation: they are summed out by gradients, and then drawn
+constexpr double kWorkOfAWord = 6.0;        // of a derived node
+constexpr double kWorkOfAStatistic = 20.0;  // whose values are kept and compared
 
 bool joins_something(const MultilinearModel& base, const std::vector<Index>& joined) {
     Index coefficients = 0;
@@ -30,7 +37,7 @@ bugs::Place place_of(const bugs::Graph& graph, const std::string& sentence) {
     if (close == std::string::npos) return {};
     std::string name = sentence.substr(open + 1, close - open - 1);
     name = name.substr(0, name.find('['));
-    for (const std::string_view part : {"", ".precision", ".weight", ".parts"}) {
+    for (const std::string_view part : {"", ".precision", ".weight", ".parts", ".cluster"}) {
         if (!name.ends_with(part)) continue;
         const bugs::Array* array = graph.find(name.substr(0, name.size() - part.size()));
         if (array != nullptr) return array->place;
@@ -46,8 +53,18 @@ const RowModel& CompiledModel::model() const {
 }
 
 double CompiledModel::work_of_a_draw() const {
-    if (joint) return joint->work();
-    return base->work();
+    const double evaluation = joint ? joint->work() : base->work();
+    const Layout& layout = model().layout();
+    const bool has_labels = std::any_of(layout.begin(), layout.end(), [](const VariableInfo& variable) {
+        return std::holds_alternative<family::Bernoulli>(variable.family) ||
+               std::holds_alternative<family::Categorical>(variable.family);
+    });
+    double words = 0.0;
+    for (const DerivedNode& node : derived) {
+        words += 1.0 + static_cast<double>(std::count(node.function.begin(), node.function.end(), ' '));
+    }
+    return evaluation * (has_labels ? kWorkOfLabels : 1.0) + kWorkOfAWord * words +
+           kWorkOfAStatistic * static_cast<double>(layout.size());
 }
 
 std::shared_ptr<const RowModel> CompiledModel::without_rows(const std::vector<Index>& dropped) const {
@@ -62,7 +79,9 @@ CompiledModel compiled(const bugs::Graph& graph, const CompileOptions& options) 
     const std::vector<text::Piece> pieces = text::pieces_of(evaluator, diagnostics);
     diagnostics.require_none();
     text::Declarations declarations(evaluator, pieces, options);
+    declarations.find_intervals(diagnostics);
     const std::vector<text::LabelledPlate> labelled = text::labelled_plates(declarations);
+    text::find_clusters(declarations);
     text::declare_nodes(declarations, diagnostics);
     text::observe_nodes(declarations, diagnostics);
     text::observe_labelled(declarations, labelled, diagnostics);
@@ -70,7 +89,8 @@ CompiledModel compiled(const bugs::Graph& graph, const CompileOptions& options) 
 
     CompiledModel result;
     const auto refuse = [&](const std::string& sentence) {
-        diagnostics.add(place_of(graph, sentence), sentence);
+        const bool is_predictor = sentence.starts_with("predictor rows");
+        diagnostics.add(is_predictor ? declarations.predictor_place : place_of(graph, sentence), sentence);
         diagnostics.require_none();
     };
     try {
@@ -79,7 +99,9 @@ CompiledModel compiled(const bugs::Graph& graph, const CompileOptions& options) 
         result.base = std::make_shared<const MultilinearModel>(std::move(built));
         const bool has_predictors = !declarations.predictors.empty();
         if (has_predictors && !labelled.empty()) {
-            refuse("rows under a link and labels of rows in one model are not supported: fit them apart");
+            diagnostics.add(declarations.predictor_place,
+                            "rows under a link and labels of rows in one model are not supported: fit them apart");
+            diagnostics.require_none();
         }
         // What is summed out is not quadratic in normal nodes.
         if (labelled.empty() && (!options.factorised || has_predictors)) {

@@ -61,6 +61,74 @@ bool Declarations::is_constant(const Piece& piece, std::size_t argument) const {
     });
 }
 
+// 0 up to the first cut point, m between the m-th and the next, and M above the last of M.
+void Declarations::find_intervals(bugs::Diagnostics& diagnostics) {
+    for (const Piece& piece : pieces_) {
+        if (!is_interval(piece)) continue;
+        try {
+            for (Index row = 0; row < piece.size(); ++row) add_interval(piece, row);
+        } catch (const Refused& refused) {
+            diagnostics.add(refused.place(), refused.what());
+        }
+    }
+}
+
+void Declarations::add_interval(const Piece& piece, Index row) {
+    const std::size_t cuts = piece.arguments[1].elements.size();
+    const double label = observed(piece, row);
+    if (!(label >= 0.0 && label <= static_cast<double>(cuts) && label == std::floor(label))) {
+        throw Refused(relation(piece).syntax->left.place,
+                      fmt::format("{} is {:g} in the data, but a dinterval node must be a whole number from 0 to the "
+                                  "number of its cut points, {}",
+                                  node_name(piece, row), label, cuts));
+    }
+    const auto which = static_cast<std::size_t>(label);
+    const double lower = which == 0 ? -HUGE_VAL : number(piece, 1, row, which - 1);
+    const double upper = which == cuts ? HUGE_VAL : number(piece, 1, row, which);
+    const Sum value = at_row(piece.sum(0), row);
+    if (value.is_constant()) {
+        const double known = value.constant()[0];
+        if (known > lower && known <= upper) return;
+        throw Refused(relation(piece).syntax->left.place,
+                      fmt::format("{} says that its value is between {:g} and {:g}, but that is {:g} in the data",
+                                  node_name(piece, row), lower, upper, known));
+    }
+    const bool is_node = piece.selectors.empty() && value.terms.size() == 1 && value.terms[0].factors.size() == 1 &&
+                         value.terms[0].coefficient[0] == 1.0 && value.terms[0].factors[0].power == 1.0 &&
+                         value.terms[0].factors[0].kind == Factor::Kind::node;
+    if (!is_node) {
+        throw Refused(place(piece, 0),
+                      "the value of dinterval must be a node that is ~ dnorm, dexp or dweib, by itself");
+    }
+    const Factor& factor = value.terms[0].factors[0];
+    intervals_[{factor.array, factor.element(0)}] = {lower, upper};
+    const auto element = static_cast<std::size_t>(factor.element(0));
+    interval_relations_.insert(static_cast<std::size_t>(graph().arrays()[factor.array].relations[element]));
+}
+
+std::pair<double, double> Declarations::bounds(const Piece& piece, Index row) const {
+    const auto known = intervals_.find({relation(piece).left.array, left_element(piece, row)});
+    if (known != intervals_.end()) return known->second;
+    const auto bound = [&](const std::optional<Value>& value, double otherwise) {
+        if (!value) return otherwise;
+        const Choice& choice = value->only();
+        if (choice.is_constant()) return choice.only().constant_at(row);
+        throw Refused(
+            relation(piece).syntax->truncation->place,
+            fmt::format("the bounds of {} depend on other nodes: make them constants", node_name(piece, row)));
+    };
+    return {bound(piece.lower, -HUGE_VAL), bound(piece.upper, HUGE_VAL)};
+}
+
+bool Declarations::is_censored(const Piece& piece) const {
+    if (piece.left == Piece::Left::unobserved && interval_relations_.contains(piece.relation)) return true;
+    if (!piece.is_truncated || relation(piece).syntax->truncation->letter != 'I') return false;
+    for (std::size_t a = 0; a < piece.arguments.size(); ++a) {
+        if (!is_constant(piece, a)) return true;
+    }
+    return false;
+}
+
 double Declarations::number(const Piece& piece, std::size_t argument, Index row, std::size_t entry) const {
     const Sum& sum = piece.sum(argument, entry);
     bool constant = sum.is_constant();
@@ -68,24 +136,27 @@ double Declarations::number(const Piece& piece, std::size_t argument, Index row,
         const Sum& other = piece.sum(argument, entry, c);
         constant = other.is_constant() && other.constant_at(row) == sum.constant_at(row);
     }
-    if (!constant) {
-        std::string word = "argument";
-        if (const bugs::DistributionWord* known = bugs::find_distribution(distribution_name(piece))) {
-            if (argument < known->arguments.size()) word = std::string(known->arguments[argument]);
-        }
-        throw Refused(place(piece, argument),
-                      fmt::format("the {} of {} must be a constant, since no prior here is conjugate to it: write a "
-                                  "number, or give it in the data",
-                                  word, distribution_name(piece)));
-    }
+    if (!constant) refuse_unknown(piece, argument);
     return sum.constant_at(row);
+}
+
+void Declarations::refuse_unknown(const Piece& piece, std::size_t argument) const {
+    std::string word = "argument";
+    if (const bugs::DistributionWord* known = bugs::find_distribution(distribution_name(piece))) {
+        if (argument < known->arguments.size()) word = std::string(known->arguments[argument]);
+    }
+    throw Refused(
+        place(piece, argument),
+        fmt::format("the {} of {} must be a constant, since no prior here is conjugate to it: write a number, "
+                    "or give it in the data",
+                    word, distribution_name(piece)));
 }
 
 Expression Declarations::argument(const Piece& piece, std::size_t argument, Index row, std::size_t combination,
                                   std::size_t entry) {
     const Sum& sum = piece.sum(argument, entry, combination);
-    if (piece.left != Piece::Left::unobserved || piece.combinations > 1 || !sum.is_constant() ||
-        !is_same(sum.constant())) {
+    const bool is_prior = piece.left == Piece::Left::unobserved && !is_censored(piece);
+    if (!is_prior || piece.combinations > 1 || !sum.is_constant() || !is_same(sum.constant())) {
         return terms.polynomial(sum, row, place(piece, argument));
     }
     const auto key = std::make_tuple(piece.relation, argument, entry);
@@ -148,8 +219,8 @@ std::vector<std::optional<Expression>> Declarations::log_simplex(const Piece& pi
     return logs;
 }
 
-std::vector<std::optional<Expression>> Declarations::log_odds(const Piece& piece, Index row) {
-    const Sum p = at_row(piece.sum(0), row);
+std::vector<std::optional<Expression>> Declarations::log_odds(const Piece& piece, Index row, std::size_t combination) {
+    const Sum p = at_row(piece.sum(0, 0, combination), row);
     if (p.is_constant()) {
         const double number = p.constant()[0];
         const auto log_of = [](double x) {
@@ -285,6 +356,8 @@ AnyDistribution Declarations::plain(const Piece& piece, Index row, std::size_t c
     const bool is_plain = name != "dmnorm" && name != "dwish" && name != "ddirch" && name != "dcat" && name != "dmulti";
     for (std::size_t a = 0; a < piece.arguments.size() && is_plain; ++a) {
         if (name == "dbin" && a == 1) break;  // a size
+        const bool is_shape = (a == 0 && (name == "dgamma" || name == "dweib" || name == "dchisqr")) || name == "dbeta";
+        if (is_shape && !piece.sum(a, 0, combination).is_constant()) refuse_unknown(piece, a);
         scalars.push_back(argument(piece, a, row, combination));
     }
     const auto of = [&](std::size_t a) {
@@ -300,6 +373,7 @@ AnyDistribution Declarations::plain(const Piece& piece, Index row, std::size_t c
     if (name == "dnorm" || name == "dlnorm") return normal(of(0), of(1));
     if (name == "dgamma") return gamma(of(0), of(1));
     if (name == "dexp") return exponential(of(0));
+    if (name == "dweib") return exponential(of(1));  // of the time to the power of the shape
     if (name == "dchisqr") return gamma(0.5 * of(0), 0.5);
     if (name == "dbeta") return beta(of(0), of(1));
     if (name == "dmnorm") {
@@ -345,6 +419,11 @@ class LogLabels final : public DistributionNode {
 
 }  // namespace
 
+Distribution<family::Categorical> labels_by_logs(std::vector<Expression> logs) {
+    const auto size = static_cast<Index>(logs.size());
+    return {family::Categorical(size), std::make_shared<const LogLabels>(std::move(logs))};
+}
+
 AnyDistribution Declarations::possible_labels(const Piece& piece, Index row, std::size_t combination) {
     std::vector<Expression> logs;
     for (const std::optional<Expression>& log : log_simplex(piece, row, combination)) {
@@ -380,6 +459,11 @@ AnyDistribution Declarations::chosen(const Piece& piece, Index row, std::size_t 
 }
 
 AnyDistribution Declarations::distribution(const Piece& piece, Index row) {
+    if (!piece.selectors.empty()) {
+        const Selector& first = piece.selectors.front();
+        const auto found = terms.memberships.find({first.array, first.element(row)});
+        if (found != terms.memberships.end()) return clustered(piece, row, found->second.first);
+    }
     return chosen(piece, row, 0, 0, 1);
 }
 

@@ -7,8 +7,10 @@
 #include <lrvb/model/builder.hpp>
 
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -51,6 +53,17 @@ class Declarations {
     /// A constant, the same for all labels.
     double number(const Piece& piece, std::size_t argument, Index row, std::size_t entry = 0) const;
     bool is_constant(const Piece& piece, std::size_t argument) const;
+    /// Of a truncation; infinite where there is none. Throws Refused where they are no constants.
+    std::pair<double, double> bounds(const Piece& piece, Index row) const;
+    /// Whether I(,) says that a node with parameters that are not known is censored, as BUGS means it: its bounds are
+    /// all that is known of it, and its density is not divided by what is between them, as T(,) would.
+    bool is_censored(const Piece& piece) const;
+    /// Notes what observed dinterval nodes say of others.
+    void find_intervals(bugs::Diagnostics& diagnostics);
+    /// An observed dinterval node, which says no more than bounds.
+    bool is_interval(const Piece& piece) const {
+        return distribution_name(piece) == "dinterval" && piece.left == Piece::Left::observed;
+    }
 
     /// The distribution of a row where it is one of the library's, its discrete nodes choosing. Throws Refused.
     AnyDistribution distribution(const Piece& piece, Index row);
@@ -65,7 +78,7 @@ class Declarations {
     /// log of each probability; none for what cannot be.
     std::vector<std::optional<Expression>> log_simplex(const Piece& piece, Index row, std::size_t combination = 0);
     /// log(1 − p) and log p of a dbern node; none for what cannot be.
-    std::vector<std::optional<Expression>> log_odds(const Piece& piece, Index row);
+    std::vector<std::optional<Expression>> log_odds(const Piece& piece, Index row, std::size_t combination = 0);
     MatrixParameter matrix(const Piece& piece, std::size_t argument, Index row, std::size_t combination = 0);
 
     /// A set of rows of the model, for these observed elements.
@@ -81,13 +94,17 @@ class Declarations {
     std::vector<Usage> usages;
     std::vector<ObservedNode> observed_rows;
     std::vector<PredictorRows> predictors;
+    bugs::Place predictor_place;  // of the first of them
     std::vector<PriorNumber> prior;
     std::vector<std::string> hidden;
     std::vector<std::string> notes;
 
   private:
+    void add_interval(const Piece& piece, Index row);
+    [[noreturn]] void refuse_unknown(const Piece& piece, std::size_t argument) const;
     AnyDistribution plain(const Piece& piece, Index row, std::size_t combination);
     AnyDistribution chosen(const Piece& piece, Index row, std::size_t selector, std::size_t offset, std::size_t stride);
+    AnyDistribution clustered(const Piece& piece, Index row, std::size_t which);
     std::string prior_name(const Piece& piece) const;
 
     const Evaluator& evaluator_;
@@ -96,7 +113,13 @@ class Declarations {
     // By relation, argument and entry; with the number that is written, which another may stand for.
     std::map<std::tuple<std::size_t, std::size_t, std::size_t>, std::pair<Hyperparameter, double>> hyperparameters_;
     std::map<std::string, int> row_sets_;
+    // Bounds of nodes by array and element, as dinterval nodes give them.
+    std::map<std::pair<std::size_t, Index>, std::pair<double, double>> intervals_;
+    std::set<std::size_t> interval_relations_;  // that define such nodes
 };
+
+/// A label by the logarithms of the probabilities that it has.
+Distribution<family::Categorical> labels_by_logs(std::vector<Expression> logs);
 
 /// Declares all unobserved nodes. What is refused goes to `diagnostics`.
 void declare_nodes(Declarations& declarations, bugs::Diagnostics& diagnostics);

@@ -1,3 +1,4 @@
+#include "kind/model/clusters.hpp"
 #include "kind/model/declarations.hpp"
 
 #include <fmt/format.h>
@@ -21,12 +22,22 @@ class Declaring {
 
     void declare(const Piece& piece, Index row) {
         const std::size_t array = own_.relation(piece).left.array;
-        if (own_.terms.at(array, own_.left_element(piece, row)).form == Form::summed_out) return;
+        const Form form = own_.terms.at(array, own_.left_element(piece, row)).form;
+        if (form == Form::summed_out) return;
+        if (form == Form::clustered) {
+            const std::size_t number = own_.terms.memberships.at({array, own_.left_element(piece, row)}).first;
+            if (--own_.terms.clusters[number].waiting == 0) declare_cluster(own_, number);
+            return;
+        }
         if (piece.left == Piece::Left::partly) {
             declare_partly(piece, row);
             return;
         }
         const std::string& name = own_.distribution_name(piece);
+        if (own_.is_censored(piece)) {
+            declare_censored(piece, row);
+            return;
+        }
         if (is_one_of(name, {"dbin", "dpois", "dnegbin", "dmulti", "dlnorm", "dweib"})) {
             leave_out(piece, row);
             return;
@@ -34,9 +45,20 @@ class Declaring {
         if (is_one_of(name, {"dunif", "dexp", "dgamma"}) || piece.is_truncated) {
             if (declare_positive(piece, row) || declare_within_bounds(piece, row)) return;
         }
-        if (piece.is_truncated) refuse_truncation(piece);
+        if (piece.is_truncated) refuse_truncation(piece, row);
         if (name == "ddirch") {
             declare_dirichlet(piece, row);
+            return;
+        }
+        if (name == "dflat") {
+            add_node(piece, row, flat(family::Normal{}));
+            return;
+        }
+        if (name == "dscaled.gamma") {  // a precision, whose sd is half-t
+            own_.number(piece, 0, row);
+            own_.number(piece, 1, row);
+            const Expression scale = own_.argument(piece, 0, row);
+            add_node(piece, row, precision(half_t(own_.argument(piece, 1, row), scale)));
             return;
         }
         if (name == "dt" || name == "ddexp") {
@@ -51,14 +73,9 @@ class Declaring {
             return;
         }
         const AnyDistribution& distribution = *known;
-        const std::string node = own_.node_name(piece, row);
         std::visit(
             [&]<class F>(const Distribution<F>& one) {
-                if constexpr (Family<F>) {
-                    const Variable<F> variable = own_.builder.add(node, one);
-                    own_.terms.set_tag(variable.model());
-                    set_handles(piece, row, variable);
-                }
+                if constexpr (Family<F>) add_node(piece, row, one);
             },
             distribution);
     }
@@ -71,6 +88,13 @@ class Declaring {
         } catch (const Refused&) {
             return std::nullopt;
         }
+    }
+
+    template <class F>
+    void add_node(const Piece& piece, Index row, const Distribution<F>& distribution) {
+        const Variable<F> variable = own_.builder.add(own_.node_name(piece, row), distribution);
+        own_.terms.set_tag(variable.model());
+        set_handles(piece, row, variable);
     }
 
     template <class F>
@@ -87,7 +111,7 @@ class Declaring {
                 handle.statistic = static_cast<std::int32_t>(e);
             } else if constexpr (std::is_same_v<F, family::TruncatedNormal>) {
                 handle.form = Form::bounded;
-            } else if constexpr (std::is_same_v<F, family::Gamma>) {
+            } else if constexpr (std::is_same_v<F, family::Gamma> || std::is_same_v<F, family::Scale>) {
                 handle.form = Form::positive;
             } else if constexpr (std::is_same_v<F, family::Wishart>) {
                 const Index dimension = variable.family().dimension();
@@ -207,9 +231,7 @@ class Declaring {
                 usage.uses, [](const Usage::Use& use) { return use.role == Role::probability && !use.in_function; });
             const bool is_unit = lower == 0.0 && upper == 1.0;
             if (is_unit && (is_probability || !usage.is_used())) {
-                const Variable<family::Beta> variable = own_.builder.add(node, beta(1.0, 1.0));
-                own_.terms.set_tag(variable.model());
-                set_handles(piece, row, variable);
+                add_node(piece, row, beta(1.0, 1.0));
                 return true;
             }
             if (is_probability) {
@@ -220,10 +242,7 @@ class Declaring {
                                 node, lower, upper));
             }
             const Expression from = own_.argument(piece, 0, row);
-            const Variable<family::TruncatedNormal> variable =
-                own_.builder.add(node, uniform(from, own_.argument(piece, 1, row)));
-            own_.terms.set_tag(variable.model());
-            set_handles(piece, row, variable);
+            add_node(piece, row, uniform(from, own_.argument(piece, 1, row)));
             return true;
         }
         const double lower = bound(piece.lower, row, -HUGE_VAL);
@@ -237,10 +256,7 @@ class Declaring {
                             node));
         }
         const Expression mean = own_.argument(piece, 0, row);
-        const Variable<family::TruncatedNormal> variable =
-            own_.builder.add(node, truncated_normal(mean, own_.argument(piece, 1, row), lower, upper));
-        own_.terms.set_tag(variable.model());
-        set_handles(piece, row, variable);
+        add_node(piece, row, truncated_normal(mean, own_.argument(piece, 1, row), lower, upper));
         return true;
     }
 
@@ -334,6 +350,27 @@ class Declaring {
         }
     }
 
+    // A normal one is a variable between its bounds; a lifetime that nobody sees adds the logarithm of how likely it is
+    // to last so long, which observe_nodes does.
+    void declare_censored(const Piece& piece, Index row) {
+        const std::string& name = own_.distribution_name(piece);
+        const auto [lower, upper] = own_.bounds(piece, row);
+        const std::size_t array = own_.relation(piece).left.array;
+        if (name == "dnorm") {
+            add_node(piece, row, flat(family::TruncatedNormal(lower, upper)));
+            return;
+        }
+        const bool is_lifetime = name == "dexp" || name == "dweib";
+        if (is_lifetime && !std::isfinite(upper) && !own_.usages[array].is_used()) {
+            own_.terms.at(array, own_.left_element(piece, row)).form = Form::left_out;
+            return;
+        }
+        throw Refused(own_.relation(piece).syntax->place,
+                      fmt::format("{} ~ {} is censored, which only dnorm nodes can be, and dexp and dweib nodes from "
+                                  "below on which nothing depends",
+                                  own_.node_name(piece, row), name));
+    }
+
     void leave_out(const Piece& piece, Index row) {
         const std::size_t array = own_.relation(piece).left.array;
         const std::string node = own_.node_name(piece, row);
@@ -355,9 +392,14 @@ class Declaring {
         }
     }
 
-    [[noreturn]] void refuse_truncation(const Piece& piece) const {
+    [[noreturn]] void refuse_truncation(const Piece& piece, Index row) const {
+        const std::string node = own_.node_name(piece, row);
         throw Refused(own_.relation(piece).syntax->truncation->place,
-                      fmt::format("a truncated {} is not supported here", own_.distribution_name(piece)));
+                      fmt::format("{0} ~ {1} has bounds, which is understood of a standard deviation that enters as "
+                                  "pow({0}, -2), of a variance or a precision, and of dnorm nodes with constant "
+                                  "parameters; {0} is used otherwise: write the model by a precision, or use dnorm(…) "
+                                  "T(0, ) or dunif(a, b)",
+                                  node, own_.distribution_name(piece)));
     }
 
     Declarations& own_;

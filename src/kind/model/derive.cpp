@@ -33,6 +33,8 @@ class Writer {
 
     std::string choice(const Choice& choice, Index row) const {
         if (choice.selectors.empty()) return sum(choice.only(), row);
+        const Selector& first = choice.selectors.front();
+        if (terms_.at(first.array, first.element(row)).form == Form::clustered) return clustered(choice, row);
         // Σ over combinations of the products of indicators.
         std::string text = "0";
         for (std::size_t c = 0; c < choice.alternatives.size(); ++c) {
@@ -43,10 +45,10 @@ class Writer {
                 rest /= static_cast<std::size_t>(selector.labels);
                 const Handle& handle = terms_.at(selector.array, selector.element(row));
                 if (handle.form == Form::indicator) {
-                    const std::string own = statistic('x', handle.variable, 0);
+                    const std::string own = statistic('i', handle.variable, 0);
                     term += label == 1 ? fmt::format(" {} *", own) : fmt::format(" 1 {} - *", own);
                 } else if (handle.form == Form::label) {
-                    term += fmt::format(" {} *", statistic('x', handle.variable, label));
+                    term += fmt::format(" {} *", statistic('i', handle.variable, label));
                 } else {
                     throw NotDerived{};
                 }
@@ -54,6 +56,19 @@ class Writer {
             text += fmt::format(" {} +", term);
         }
         return text;
+    }
+
+    // The probability of a label of one that shares a Categorical with others.
+    std::string probability(std::size_t array, Index element, Index label) const {
+        const auto& [number, member] = terms_.memberships.at({array, element});
+        const Terms::Cluster& cluster = terms_.clusters[number];
+        std::string text = "0";
+        for (std::size_t s = 0; s < cluster.states.size(); ++s) {
+            if (cluster.states[s][member] != label) continue;
+            if (cluster.is_certain) return "1";
+            text += fmt::format(" {} +", statistic('i', cluster.variable, static_cast<Index>(s)));
+        }
+        return text + " unit";
     }
 
     std::string sum(const Sum& sum, Index row) const {
@@ -68,6 +83,31 @@ class Writer {
     }
 
   private:
+    // Σ over the states of what each chooses.
+    std::string clustered(const Choice& choice, Index row) const {
+        const Selector& first = choice.selectors.front();
+        const Terms::Cluster& cluster = terms_.clusters[terms_.memberships.at({first.array, first.element(row)}).first];
+        std::string text = "0";
+        bool is_probability = true;
+        for (std::size_t s = 0; s < cluster.states.size(); ++s) {
+            std::size_t combination = 0;
+            std::size_t stride = 1;
+            for (const Selector& selector : choice.selectors) {
+                const std::size_t member = terms_.member(selector.array, selector.element(row));
+                combination += stride * static_cast<std::size_t>(cluster.states[s][member]);
+                stride *= static_cast<std::size_t>(selector.labels);
+            }
+            const Sum& own = choice.alternatives[combination];
+            if (cluster.is_certain) return sum(own, row);
+            const double number = own.is_constant() ? own.constant_at(row) : -1.0;
+            is_probability = is_probability && (number == 0.0 || number == 1.0);
+            if (number == 0.0) continue;
+            const std::string share = statistic('i', cluster.variable, static_cast<Index>(s));
+            text += number == 1.0 ? fmt::format(" {} +", share) : fmt::format(" {} {} * +", sum(own, row), share);
+        }
+        return is_probability ? text + " unit" : text;
+    }
+
     std::string product(const Product& term) const {
         const bool is_linear = term.factors.size() == 1 && term.factors.front().power == 1.0;
         std::string text;
@@ -95,9 +135,15 @@ class Writer {
         const bool is_complement = factor.kind == Factor::Kind::complement;
         switch (handle.form) {
             case Form::number:
-            case Form::bounded:
-            case Form::indicator:
                 return raised(statistic('x', handle.variable, handle.statistic), factor.power);
+            case Form::bounded: {
+                const auto& normal = std::get<family::TruncatedNormal>(layout_[handle.variable].family);
+                const bool is_unit = normal.lower() >= 0.0 && normal.upper() <= 1.0;
+                const char letter = is_unit ? 'i' : normal.lower() >= 0.0 ? 'g' : 'x';
+                return raised(statistic(letter, handle.variable, handle.statistic), factor.power);
+            }
+            case Form::indicator:
+                return raised(statistic('i', handle.variable, handle.statistic), factor.power);
             case Form::positive:
                 if (is_linear) return statistic('p', handle.variable, 0);
                 return raised(statistic('e', handle.variable, 1), factor.power);
@@ -111,11 +157,17 @@ class Writer {
                 const std::string own = statistic('u', handle.variable, Atom::not_a_statistic - handle.statistic);
                 return raised(is_complement ? "1 " + own + " -" : own, factor.power);
             }
-            case Form::matrix:
-                return raised(statistic('x', handle.variable, handle.statistic), factor.power);
+            case Form::matrix: {
+                const Index size = std::get<family::Wishart>(layout_[handle.variable].family).dimension();
+                bool is_diagonal = false;
+                for (Index i = 0; i < size; ++i)
+                    is_diagonal = is_diagonal || half_index(i, i, size) == handle.statistic;
+                return raised(statistic(is_diagonal ? 'g' : 'x', handle.variable, handle.statistic), factor.power);
+            }
             case Form::zero:
                 return is_complement ? "1" : "0";
             case Form::label:
+            case Form::clustered:
             case Form::summed_out:
             case Form::left_out:
             case Form::none:
@@ -171,14 +223,26 @@ class Deriving {
             monitor_, [&](const std::string& name) { return name.substr(0, name.find('[')) == array.name; });
     }
 
+    // Of labels from 1, as those of a plain dcat node are reported.
+    void add_probabilities(std::size_t number, const bugs::Array& array, Index element, const Choice& value) {
+        const Selector& selector = value.selectors.front();
+        if (selector.first != 1.0) return;
+        for (Index label = 0; label < selector.labels; ++label) {
+            std::vector<std::string> indices = indices_of(array, element);
+            indices.push_back(fmt::format("{}", label + 1));
+            nodes_.push_back({array.name, std::move(indices), writer_.probability(number, element, label)});
+        }
+    }
+
     // Whether it could be added, or need not be.
     bool add(std::size_t number, const bugs::Array& array, Index element) {
         const bugs::State state = array.states[static_cast<std::size_t>(element)];
         try {
             if (state == bugs::State::unobserved) {
                 const Handle& handle = own_.terms.at(number, element);
-                if (handle.form == Form::label) {  // the label as a number
+                if (handle.form == Form::label || handle.form == Form::clustered) {  // the label as a number
                     const Choice value = own_.evaluator().node(number, {element}, 1, array.place);
+                    if (handle.form == Form::clustered) add_probabilities(number, array, element, value);
                     nodes_.push_back({array.name, indices_of(array, element), writer_.choice(value, 0)});
                 } else if (handle.form == Form::part && own_.terms.reduced.contains(handle.variable)) {
                     nodes_.push_back(

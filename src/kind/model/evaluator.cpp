@@ -13,6 +13,7 @@ namespace lrvb::detail::text {
 
 namespace {
 
+constexpr double kMostTrials = 50.0;     // of a binomial node that is a label
 constexpr std::size_t kMostKept = 2000;  // rows of a deterministic relation whose value is kept
 
 std::vector<Index> whole_rows(std::size_t count) {
@@ -69,6 +70,13 @@ Index Evaluator::labels(std::size_t array, Index element) const {
     const bugs::GraphRelation& relation = graph_.relations()[number];
     const std::string& name = relation.syntax->right.name;
     if (name == "dbern") return 2;
+    if (name == "dbin") {
+        const bugs::Rows row{own.rows[at]};
+        const bugs::Expression& argument = relation.syntax->right.parts[1];
+        if (!graph_.is_known(argument, relation, &row)) return 0;
+        const double size = graph_.values(argument, relation, &row).at(0);
+        return size >= 1.0 && size <= kMostTrials && size == std::floor(size) ? static_cast<Index>(size) + 1 : 0;
+    }
     if (name != "dcat") return 0;
     const auto known = labels_.find(number);
     if (known != labels_.end()) return known->second;
@@ -198,8 +206,8 @@ Choice Evaluator::node(std::size_t array, const ElementColumn& elements, Index r
             classes.push_back(-1);
         } else if (state == bugs::State::unobserved) {
             const Index count = labels(array, element);
-            const bool is_binary = count > 0 && distribution(array, element) == "dbern";
-            classes.push_back(count > 0 ? static_cast<int>(-3 - 2 * count - (is_binary ? 1 : 0)) : -2);
+            const bool from_zero = count > 0 && distribution(array, element) != "dcat";
+            classes.push_back(count > 0 ? static_cast<int>(-3 - 2 * count - (from_zero ? 1 : 0)) : -2);
         } else if (state == bugs::State::deterministic) {
             classes.push_back(own.relations[at]);
         } else {
@@ -219,7 +227,7 @@ Choice Evaluator::node(std::size_t array, const ElementColumn& elements, Index r
     if (kind == -2) return {{}, {node_sum(array, elements)}};
     if (kind < -2) {
         Selector selector{array, elements, labels(array, elements.front()), 1.0};
-        selector.first = distribution(array, elements.front()) == "dbern" ? 0.0 : 1.0;
+        selector.first = distribution(array, elements.front()) == "dcat" ? 1.0 : 0.0;
         Choice result{{selector}, {}};
         for (Index k = 0; k < selector.labels; ++k) {
             result.alternatives.push_back(

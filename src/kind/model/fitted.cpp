@@ -17,7 +17,7 @@ bugs::Data data_of(const Dataset& dataset) {
     } else if (const DataFrame* table = dataset.table()) {
         data.add_frame(*table);
     } else {
-        data = bugs::Data::read(dataset.paths());
+        data = bugs::Data::read(dataset.paths(), dataset.na());
     }
     return data;
 }

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <stdexcept>
+
 namespace lrvb::detail {
 
 namespace {
@@ -81,8 +83,16 @@ std::unique_ptr<FittedModel> TextModelKind::fit(const FitRequest& request) const
     file.options = {options.seed, options.restarts, options.tolerance, options.max_iterations};
     file.outcome = record_outcome(optimum, 0);
     file.parameters = record_parameters(compiled_model.model().layout(), optimum.state);
-    return fitted_text_model(std::move(file), std::move(model), std::move(compiled_model), std::move(optimum),
-                             request.threads);
+    const std::string reason = optimum.message;
+    try {
+        return fitted_text_model(std::move(file), std::move(model), std::move(compiled_model), std::move(optimum),
+                                 request.threads);
+    } catch (const std::domain_error&) {  // nothing can be said of where it ended
+        throw std::runtime_error(fmt::format(
+            "{}: the fit ran away{}: neither the data nor the priors hold some of the nodes; give those that "
+            "are precisions, or that no data inform, stronger priors",
+            path, reason.empty() ? "" : " (" + reason + ")"));
+    }
 }
 
 std::shared_ptr<const ModelRecord> TextModelKind::read(const Fields& fields) const {

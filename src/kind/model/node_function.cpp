@@ -44,14 +44,10 @@ double normal_quantile(double p) {
     return x;
 }
 
-bool is_one(double value) {
-    return value == 1.0;
-}
-
 }  // namespace
 
 NodeFunction::NodeFunction(std::string text) : text_(std::move(text)) {
-    constexpr std::array<std::pair<std::string_view, Op>, 17> names{{{"+", Op::add},
+    constexpr std::array<std::pair<std::string_view, Op>, 18> names{{{"+", Op::add},
                                                                      {"-", Op::subtract},
                                                                      {"*", Op::multiply},
                                                                      {"/", Op::divide},
@@ -66,13 +62,13 @@ NodeFunction::NodeFunction(std::string text) : text_(std::move(text)) {
                                                                      {"probit", Op::probit},
                                                                      {"phi", Op::phi},
                                                                      {"step", Op::step},
+                                                                     {"unit", Op::unit},
                                                                      {"cloglog", Op::cloglog},
                                                                      {"icloglog", Op::icloglog}}};
     const auto refuse = [&](std::string_view word) {
         throw std::invalid_argument(fmt::format("{} is no part of a function of statistics", shown(std::string(word))));
     };
     std::vector<Index> leaves;  // statistic of each leaf
-    std::vector<Range> ranges;
     int depth = 0;
     for (std::size_t begin = 0; begin < text_.size();) {
         const std::size_t end = std::min(text_.find(' ', begin), text_.size());
@@ -82,8 +78,7 @@ NodeFunction::NodeFunction(std::string text) : text_(std::move(text)) {
         const auto named = std::find_if(names.begin(), names.end(), [&](const auto& one) { return one.first == word; });
         if (named != names.end()) {
             instruction.op = named->second;
-            const bool is_binary = instruction.op >= Op::add && instruction.op <= Op::power;
-            depth -= is_binary ? 1 : 0;
+            depth -= is_binary(instruction.op) ? 1 : 0;
             if (depth < 1) refuse(word);
         } else if (word.starts_with("inverse:")) {
             instruction.op = Op::inverse;
@@ -99,14 +94,18 @@ NodeFunction::NodeFunction(std::string text) : text_(std::move(text)) {
             if (!fits) refuse(word);
             depth -= static_cast<int>(instruction.size * instruction.size) - 1;
             if (depth < 1) refuse(word);
-        } else if (!word.empty() && (word[0] == 'x' || word[0] == 'p' || word[0] == 'e' || word[0] == 'u')) {
+        } else if (!word.empty() && std::string_view("xpgieu").find(word[0]) != std::string_view::npos) {
             Index at = 0;
             const auto [next, error] = std::from_chars(word.data() + 1, word.data() + word.size(), at);
             if (error != std::errc() || next != word.data() + word.size() || at < 0) refuse(word);
-            instruction.op = word[0] == 'x' || word[0] == 'p' ? Op::leaf : Op::leaf_exp;
+            const char letter = word[0];
+            instruction.op = letter == 'e' || letter == 'u' ? Op::leaf_exp : Op::leaf;
             instruction.leaf = static_cast<Index>(leaves.size());
+            instruction.range = letter == 'x'                    ? Range::any
+                                : letter == 'u' || letter == 'i' ? Range::probability
+                                                                 : Range::positive;
+            instruction.has_logarithm = letter == 'p';
             leaves.push_back(at);
-            ranges.push_back(word[0] == 'x' ? Range::any : word[0] == 'u' ? Range::probability : Range::positive);
             ++depth;
         } else {
             const auto [next, error] =
@@ -123,19 +122,20 @@ NodeFunction::NodeFunction(std::string text) : text_(std::move(text)) {
     for (Instruction& instruction : program_) {
         if (instruction.op != Op::leaf && instruction.op != Op::leaf_exp) continue;
         const Index at = leaves[static_cast<std::size_t>(instruction.leaf)];
-        instruction.number = static_cast<double>(ranges[static_cast<std::size_t>(instruction.leaf)]);
         instruction.leaf = std::lower_bound(statistics_.begin(), statistics_.end(), at) - statistics_.begin();
     }
-    analyse(ranges);
+    analyse();
 }
 
 // Of every intermediate value: its range, whether it is linear in the statistics, and whether its logarithm is.
-void NodeFunction::analyse(const std::vector<Range>&) {
+void NodeFunction::analyse() {
     struct Known {
         Range range = Range::any;
         bool is_constant = false;
         double number = 0.0;
         bool linear = false;
+        Vector slopes;                                 // of what is linear, with the constant in `number`
+        bool multiple = false;                         // a positive number times a statistic that has a logarithm
         std::optional<std::pair<double, Vector>> log;  // constant and powers
     };
     const auto count = static_cast<Index>(statistics_.size());
@@ -145,6 +145,7 @@ void NodeFunction::analyse(const std::vector<Range>&) {
         if (instruction.op == Op::number) {
             result.is_constant = result.linear = true;
             result.number = instruction.number;
+            result.slopes = Vector::Zero(count);
             if (result.number > 0.0) {
                 result.range = result.number < 1.0 ? Range::probability : Range::positive;
                 result.log.emplace(std::log(result.number), Vector::Zero(count));
@@ -153,8 +154,10 @@ void NodeFunction::analyse(const std::vector<Range>&) {
             continue;
         }
         if (instruction.op == Op::leaf || instruction.op == Op::leaf_exp) {
-            result.range = static_cast<Range>(static_cast<int>(instruction.number));
+            result.range = instruction.range;
             result.linear = instruction.op == Op::leaf;
+            if (result.linear) result.slopes = Vector::Unit(count, instruction.leaf);
+            result.multiple = instruction.has_logarithm;
             if (instruction.op == Op::leaf_exp) result.log.emplace(0.0, Vector::Unit(count, instruction.leaf));
             stack.push_back(std::move(result));
             continue;
@@ -165,16 +168,28 @@ void NodeFunction::analyse(const std::vector<Range>&) {
             stack.push_back(std::move(result));
             continue;
         }
-        const bool is_binary = instruction.op >= Op::add && instruction.op <= Op::power;
         Known right = std::move(stack.back());
         stack.pop_back();
-        if (!is_binary) {
+        if (!is_binary(instruction.op)) {
             switch (instruction.op) {
+                case Op::step:
+                    has_steps_ = has_steps_ || !right.is_constant;
+                    result.range = Range::probability;
+                    break;
+                case Op::unit:
+                    result.range = Range::probability;
+                    result.linear = right.linear;
+                    result.slopes = right.slopes;
+                    result.number = right.number;
+                    break;
                 case Op::negate:
                     result.linear = right.linear;
+                    result.slopes = -right.slopes;
+                    result.number = -right.number;
                     break;
                 case Op::exp:
                     result.range = Range::positive;
+                    if (right.linear) result.log.emplace(right.number, right.slopes);
                     break;
                 case Op::sqrt:
                     result.range = right.range;
@@ -197,23 +212,41 @@ void NodeFunction::analyse(const std::vector<Range>&) {
         Known left = std::move(stack.back());
         stack.pop_back();
         const bool positive = left.range != Range::any && right.range != Range::any;
+        const auto is_number = [](const Known& known, double number) {
+            return known.is_constant && known.number == number;
+        };
         switch (instruction.op) {
             case Op::add:
                 if (positive) result.range = Range::positive;
+                if (is_number(left, 0.0)) result.range = right.range;
+                if (is_number(right, 0.0)) result.range = left.range;
                 result.linear = left.linear && right.linear;
+                if (result.linear) result.slopes = left.slopes + right.slopes;
+                result.number = left.number + right.number;
                 break;
             case Op::subtract:
-                if (left.is_constant && is_one(left.number) && right.range == Range::probability) {
+                if (is_number(left, 1.0) && right.range == Range::probability) {
                     result.range = Range::probability;
                 }
                 result.linear = left.linear && right.linear;
+                if (result.linear) result.slopes = left.slopes - right.slopes;
+                result.number = left.number - right.number;
                 break;
             case Op::multiply:
                 if (positive) {
                     const bool both = left.range == Range::probability && right.range == Range::probability;
                     result.range = both ? Range::probability : Range::positive;
                 }
+                if (is_number(left, 1.0)) result.range = right.range;
+                if (is_number(right, 1.0)) result.range = left.range;
                 result.linear = (left.linear && right.is_constant) || (left.is_constant && right.linear);
+                if (result.linear) {
+                    result.slopes =
+                        right.is_constant ? Vector(right.number * left.slopes) : Vector(left.number * right.slopes);
+                }
+                result.number = left.number * right.number;
+                result.multiple = (left.multiple && right.is_constant && right.number > 0.0) ||
+                                  (right.multiple && left.is_constant && left.number > 0.0);
                 if (left.log && right.log) {
                     result.log.emplace(left.log->first + right.log->first, left.log->second + right.log->second);
                 }
@@ -221,12 +254,20 @@ void NodeFunction::analyse(const std::vector<Range>&) {
             case Op::divide:
                 if (positive) result.range = Range::positive;
                 result.linear = left.linear && right.is_constant;
+                if (result.linear) result.slopes = left.slopes / right.number;
+                result.number = left.number / right.number;
+                result.multiple = left.multiple && right.is_constant && right.number > 0.0;
                 if (left.log && right.log) {
                     result.log.emplace(left.log->first - right.log->first, left.log->second - right.log->second);
                 }
                 break;
             default:  // a power
-                if (left.range != Range::any) result.range = Range::positive;
+                if (left.range != Range::any) {
+                    const bool stays = left.range == Range::probability && right.is_constant && right.number > 0.0;
+                    result.range = stays ? Range::probability : Range::positive;
+                } else if (right.is_constant && std::fmod(right.number, 2.0) == 0.0) {
+                    result.range = Range::positive;
+                }
                 if (left.log && right.is_constant) {
                     result.log.emplace(right.number * left.log->first, right.number * left.log->second);
                 }
@@ -239,19 +280,117 @@ void NodeFunction::analyse(const std::vector<Range>&) {
                               [](const Instruction& instruction) { return instruction.op == Op::leaf; });
     range_ = stack.back().range;
     is_linear_ = stack.back().linear;
+    is_multiple_ = stack.back().multiple;
     if (stack.back().log && count > 0) log_linear_ = {true, stack.back().log->first, stack.back().log->second};
 }
 
+double NodeFunction::of_one(Op op, double x) {
+    switch (op) {
+        case Op::unit:
+            return x;
+        case Op::negate:
+            return -x;
+        case Op::exp:
+            return std::exp(x);
+        case Op::log:
+            return std::log(x);
+        case Op::sqrt:
+            return std::sqrt(x);
+        case Op::abs:
+            return std::abs(x);
+        case Op::logit:
+            return std::log(x / (1.0 - x));
+        case Op::ilogit:
+            return 1.0 / (1.0 + std::exp(-x));
+        case Op::phi:
+            return normal_cdf(x);
+        case Op::probit:
+            return normal_quantile(x);
+        case Op::cloglog:
+            return std::log(-std::log1p(-x));
+        case Op::icloglog:
+            return -std::expm1(-std::exp(x));
+        default:  // step
+            return x >= 0.0 ? 1.0 : 0.0;
+    }
+}
+
+double NodeFunction::slope_of_one(Op op, double x, double value) {
+    switch (op) {
+        case Op::unit:
+            return 1.0;
+        case Op::negate:
+            return -1.0;
+        case Op::exp:
+            return value;
+        case Op::log:
+            return 1.0 / x;
+        case Op::sqrt:
+            return 0.5 / value;
+        case Op::abs:
+            return x < 0.0 ? -1.0 : 1.0;
+        case Op::logit:
+            return 1.0 / (x * (1.0 - x));
+        case Op::ilogit:
+            return value * (1.0 - value);
+        case Op::phi:
+            return normal_density(x);
+        case Op::probit:
+            return 1.0 / normal_density(value);
+        case Op::cloglog:
+            return 1.0 / (-std::log1p(-x) * (1.0 - x));
+        case Op::icloglog:
+            return std::exp(x - std::exp(x));
+        default:  // step
+            return 0.0;
+    }
+}
+
+double NodeFunction::of_two(Op op, double left, double right) {
+    switch (op) {
+        case Op::add:
+            return left + right;
+        case Op::subtract:
+            return left - right;
+        case Op::multiply:
+            return left * right;
+        case Op::divide:
+            return left / right;
+        default:
+            return std::pow(left, right);
+    }
+}
+
 double NodeFunction::value(const Vector& statistics) const {
-    return gradient(statistics).first;
+    std::vector<double> stack;
+    stack.reserve(program_.size());
+    for (const Instruction& instruction : program_) {
+        if (instruction.op == Op::number) {
+            stack.push_back(instruction.number);
+        } else if (instruction.op == Op::leaf) {
+            stack.push_back(statistics[instruction.leaf]);
+        } else if (instruction.op == Op::leaf_exp) {
+            stack.push_back(std::exp(statistics[instruction.leaf]));
+        } else if (instruction.op == Op::inverse) {
+            const Index size = instruction.size;
+            const std::size_t first = stack.size() - static_cast<std::size_t>(size * size);
+            const Matrix inverse = Eigen::Map<const Matrix>(stack.data() + first, size, size).inverse();
+            stack.resize(first);
+            stack.push_back(inverse(instruction.row, instruction.column));
+        } else if (is_binary(instruction.op)) {
+            const double right = stack.back();
+            stack.pop_back();
+            stack.back() = of_two(instruction.op, stack.back(), right);
+        } else {
+            stack.back() = of_one(instruction.op, stack.back());
+        }
+    }
+    return stack.back();
 }
 
 std::pair<double, Vector> NodeFunction::gradient(const Vector& statistics) const {
     const auto count = static_cast<Index>(statistics_.size());
     std::vector<Dual> stack;
-    const auto mapped = [](const Dual& of, double value, double derivative) {
-        return Dual{value, Vector(derivative * of.slope)};
-    };
     for (const Instruction& instruction : program_) {
         if (instruction.op == Op::number) {
             stack.push_back({instruction.number, Vector::Zero(count)});
@@ -284,70 +423,29 @@ std::pair<double, Vector> NodeFunction::gradient(const Vector& statistics) const
         const Dual right = std::move(stack.back());
         stack.pop_back();
         const double r = right.value;
-        if (!(instruction.op >= Op::add && instruction.op <= Op::power)) {
-            const double logistic = 1.0 / (1.0 + std::exp(-r));
-            switch (instruction.op) {
-                case Op::negate:
-                    stack.push_back(mapped(right, -r, -1.0));
-                    break;
-                case Op::exp:
-                    stack.push_back(mapped(right, std::exp(r), std::exp(r)));
-                    break;
-                case Op::log:
-                    stack.push_back(mapped(right, std::log(r), 1.0 / r));
-                    break;
-                case Op::sqrt:
-                    stack.push_back(mapped(right, std::sqrt(r), 0.5 / std::sqrt(r)));
-                    break;
-                case Op::abs:
-                    stack.push_back(mapped(right, std::abs(r), r < 0.0 ? -1.0 : 1.0));
-                    break;
-                case Op::logit:
-                    stack.push_back(mapped(right, std::log(r / (1.0 - r)), 1.0 / (r * (1.0 - r))));
-                    break;
-                case Op::ilogit:
-                    stack.push_back(mapped(right, logistic, logistic * (1.0 - logistic)));
-                    break;
-                case Op::phi:
-                    stack.push_back(mapped(right, normal_cdf(r), normal_density(r)));
-                    break;
-                case Op::probit: {
-                    const double x = normal_quantile(r);
-                    stack.push_back(mapped(right, x, 1.0 / normal_density(x)));
-                    break;
-                }
-                case Op::cloglog: {
-                    const double hazard = -std::log1p(-r);
-                    stack.push_back(mapped(right, std::log(hazard), 1.0 / (hazard * (1.0 - r))));
-                    break;
-                }
-                case Op::icloglog:
-                    stack.push_back(mapped(right, -std::expm1(-std::exp(r)), std::exp(r - std::exp(r))));
-                    break;
-                default:  // step
-                    stack.push_back(mapped(right, r >= 0.0 ? 1.0 : 0.0, 0.0));
-                    break;
-            }
+        if (!is_binary(instruction.op)) {
+            const double value = of_one(instruction.op, r);
+            stack.push_back({value, Vector(slope_of_one(instruction.op, r, value) * right.slope)});
             continue;
         }
         const Dual left = std::move(stack.back());
         stack.pop_back();
         const double l = left.value;
+        const double value = of_two(instruction.op, l, r);
         switch (instruction.op) {
             case Op::add:
-                stack.push_back({l + r, left.slope + right.slope});
+                stack.push_back({value, left.slope + right.slope});
                 break;
             case Op::subtract:
-                stack.push_back({l - r, left.slope - right.slope});
+                stack.push_back({value, left.slope - right.slope});
                 break;
             case Op::multiply:
-                stack.push_back({l * r, Vector(r * left.slope + l * right.slope)});
+                stack.push_back({value, Vector(r * left.slope + l * right.slope)});
                 break;
             case Op::divide:
-                stack.push_back({l / r, Vector(left.slope / r - (l / (r * r)) * right.slope)});
+                stack.push_back({value, Vector(left.slope / r - (l / (r * r)) * right.slope)});
                 break;
             default: {
-                const double value = std::pow(l, r);
                 Vector slope = r * std::pow(l, r - 1.0) * left.slope;
                 if (l > 0.0) slope += value * std::log(l) * right.slope;
                 stack.push_back({value, std::move(slope)});

@@ -12,10 +12,12 @@
 ///
 ///     1 e3 sqrt /        one over the root of exp(statistic 3), which is log tau
 ///
-/// Words are numbers, functions (+ - * / ^ neg exp log sqrt abs logit ilogit probit phi cloglog icloglog step) and
-/// statistics, counted from 0 over those of the posterior: x3 the statistic itself, p3 the same where it is positive,
-/// e3 its exponential, u3 its exponential where that is a probability. inverse:2:0:1 takes the four entries of a
-/// matrix, and is entry (0, 1) of its inverse.
+/// Words are numbers, functions (+ - * / ^ neg exp log sqrt abs logit ilogit probit phi cloglog icloglog step;
+/// unit, of what is between 0 and 1, is the same) and
+/// statistics, counted from 0 over those of the posterior: x3 the statistic itself, p3 the same where it is positive
+/// and statistic 4 is its logarithm, g3 where it is positive and no statistic is its logarithm, i3 where it is between
+/// 0 and 1; e3 its exponential, u3 its exponential where that is a probability. inverse:2:0:1 takes the four entries of
+/// a matrix, and is entry (0, 1) of its inverse.
 namespace lrvb::detail {
 
 class NodeFunction {
@@ -38,6 +40,10 @@ class NodeFunction {
 
     /// Whether it is linear in its statistics.
     bool is_linear() const { return is_linear_; }
+    /// Whether it is a positive multiple of one statistic whose logarithm is the next one.
+    bool is_multiple() const { return is_multiple_; }
+    /// Whether it jumps: derivatives say nothing of it.
+    bool has_steps() const { return has_steps_; }
 
     /// Whether it is an entry of the inverse of a matrix whose entries are statistics, and nothing else.
     bool is_inverse() const { return is_inverse_; }
@@ -72,24 +78,33 @@ class NodeFunction {
         cloglog,
         icloglog,
         step,
+        unit,
         inverse
     };
     struct Instruction {
         Op op = Op::number;
         double number = 0.0;
-        Index leaf = 0;  // among statistics_
-        Index size = 0;  // of a matrix to invert, and the entry
+        Index leaf = 0;              // among statistics_
+        Range range = Range::any;    // of a leaf
+        bool has_logarithm = false;  // which is the next statistic
+        Index size = 0;              // of a matrix to invert, and the entry
         Index row = 0;
         Index column = 0;
     };
 
-    void analyse(const std::vector<Range>& leaf_ranges);
+    static bool is_binary(Op op) { return op >= Op::add && op <= Op::power; }
+    static double of_one(Op op, double x);
+    static double slope_of_one(Op op, double x, double value);
+    static double of_two(Op op, double left, double right);
+    void analyse();
 
     std::string text_;
     std::vector<Instruction> program_;
     std::vector<Index> statistics_;
     Range range_ = Range::any;
     bool is_linear_ = false;
+    bool is_multiple_ = false;
+    bool has_steps_ = false;
     bool is_inverse_ = false;
     LogLinear log_linear_;
 };

@@ -22,7 +22,9 @@ class Observing {
 
     void observe(const Piece& piece) {
         const std::string& name = own_.distribution_name(piece);
-        if (piece.is_truncated) {
+        if (piece.is_truncated && own_.is_censored(piece)) {
+            require_within_bounds(piece);  // what is seen was not censored
+        } else if (piece.is_truncated) {
             throw Refused(own_.relation(piece).syntax->truncation->place,
                           fmt::format("{} is observed: the normaliser of a truncated {} depends on its parameters, and "
                                       "is not conjugate to anything; leave out the truncation",
@@ -48,8 +50,25 @@ class Observing {
             observe_groups(piece, [&](Index row, Index e) { return own_.observed(piece, row, e); });
         } else if (name == "dwish") {
             one_by_one(piece, [&](Index row, const Row& named) { observe_matrix(piece, row, named); });
+        } else if (name == "dexp" || name == "dweib") {
+            observe_lifetimes(piece);
         } else {
             observe_groups(piece, [&](Index row, Index e) { return own_.observed(piece, row, e); });
+        }
+    }
+
+    /// Nodes of which only bounds are known, I(lower, upper).
+    void observe_censored(const Piece& piece) {
+        const std::string& name = own_.distribution_name(piece);
+        if (name == "dnorm") {
+            one_by_one(piece, [&](Index row, const Row& named) {
+                const Expression node =
+                    own_.terms.atom(own_.terms.at(own_.relation(piece).left.array, own_.left_element(piece, row)));
+                const AnyDistribution distribution = own_.distribution(piece, row);
+                own_.builder.observe(node, std::get<Distribution<family::Normal>>(distribution), named);
+            });
+        } else {
+            observe_lifetimes(piece);
         }
     }
 
@@ -231,6 +250,78 @@ class Observing {
         own_.builder.observe(half_vector(value), std::get<Distribution<family::Wishart>>(distribution), named_row);
     }
 
+    void require_within_bounds(const Piece& piece) const {
+        for (Index row = 0; row < piece.size(); ++row) {
+            const double y = own_.observed(piece, row);
+            const auto [lower, upper] = own_.bounds(piece, row);
+            if (y >= lower && y <= upper) continue;
+            throw Refused(own_.relation(piece).syntax->truncation->place,
+                          fmt::format("{} is {:g} in the data, outside of its bounds {:g} and {:g}",
+                                      own_.node_name(piece, row), y, lower, upper));
+        }
+    }
+
+    // With e = t^shape, the density is shape/t · e λ exp(−e λ), and 1 less the distribution function exp(−e λ): but for
+    // constants these are Poisson probabilities of one event and of none with mean e λ.
+    void observe_lifetimes(const Piece& piece) {
+        const bool is_weibull = own_.distribution_name(piece) == "dweib";
+        const bool is_seen = piece.left == Piece::Left::observed;
+        const std::size_t at = is_weibull ? 1 : 0;
+        Vector exposures(piece.size());
+        for (Index row = 0; row < piece.size(); ++row) {
+            const double shape = is_weibull ? own_.number(piece, 0, row) : 1.0;
+            if (!(shape > 0.0)) throw Refused(own_.place(piece, 0), "the shape must be positive");
+            const double time = is_seen ? own_.observed(piece, row) : std::max(0.0, own_.bounds(piece, row).first);
+            exposures[row] = std::pow(time, shape);
+            if (is_seen) own_.builder.add_term(std::log(shape) - std::log(time));
+        }
+        if (piece.selectors.empty()) {
+            if (const std::optional<LinkedSum> linked = linked_sum(piece.sum(at), {"exp"})) {
+                observe_linked_lifetimes(piece, at, *linked, exposures);
+                return;
+            }
+        }
+        one_by_one(piece, [&](Index row, const Row& named_row) {
+            if (exposures[row] == 0.0) return;  // says nothing
+            if (!is_seen) {
+                if (!piece.selectors.empty()) {
+                    throw Refused(own_.relation(piece).syntax->place,
+                                  "a discrete node chooses the rate of a censored node, which is not supported");
+                }
+                own_.builder.add_term(-exposures[row] * own_.argument(piece, at, row), named_row);
+                return;
+            }
+            const AnyDistribution distribution = own_.distribution(piece, row);
+            own_.builder.add_term(std::log(exposures[row]));
+            own_.builder.observe(Vector(Vector::Constant(1, exposures[row])),
+                                 std::get<Distribution<family::Gamma>>(distribution), named_row);
+        });
+    }
+
+    void observe_linked_lifetimes(const Piece& piece, std::size_t at, const LinkedSum& linked,
+                                  const Vector& exposures) {
+        PredictorRows rows;
+        rows.kind = PredictorRows::Kind::poisson;
+        rows.y = Vector::Constant(piece.size(), piece.left == Piece::Left::observed ? 1.0 : 0.0);
+        for (Index row = 0; row < piece.size(); ++row) {
+            const double factor = exposures[row] * linked.factor[linked.factor.size() == 1 ? 0 : row];
+            require_positive_factor(piece, at, row, factor);
+            require_linear(piece, at, linked.inside, row);
+            rows.predictors.push_back(own_.terms.polynomial(linked.inside, row, own_.place(piece, at)) +
+                                      std::log(factor));
+        }
+        rows.rows = named(piece, all_rows(piece.size()));
+        own_.predictors.push_back(std::move(rows));
+    }
+
+    void require_positive_factor(const Piece& piece, std::size_t argument, Index row, double factor) const {
+        if (factor > 0.0) return;
+        throw Refused(own_.place(piece, argument),
+                      fmt::format("the {} of {} has the factor {:g}, but must be positive",
+                                  own_.distribution_name(piece) == "dpois" ? "mean" : "rate",
+                                  own_.node_name(piece, row), factor));
+    }
+
     void observe_counts(const Piece& piece) {
         const auto get = [&](Index row, Index e) { return own_.observed(piece, row, e); };
         if (!piece.selectors.empty()) {
@@ -254,10 +345,7 @@ class Observing {
             for (std::size_t n = 0; n < group.size(); ++n) {
                 counts[static_cast<Index>(n)] = get(group[n], 0);
                 exposures[static_cast<Index>(n)] = term.number(group[n]);
-                if (exposures[static_cast<Index>(n)] > 0.0) continue;
-                throw Refused(own_.place(piece, 0),
-                              fmt::format("the mean of {} has the factor {:g}, but must be positive",
-                                          own_.node_name(piece, group[n]), exposures[static_cast<Index>(n)]));
+                require_positive_factor(piece, 0, group[n], exposures[static_cast<Index>(n)]);
             }
             const Expression one = own_.terms.polynomial(Sum{{Product{NumberColumn::Ones(1), term.factors}}},
                                                          group.front(), own_.place(piece, 0));
@@ -381,6 +469,32 @@ class Observing {
         own_.builder.add_term(size * log_p + y * log_q + constant, named_row);
     }
 
+    // Under a link, predictors are sums of numbers times normal nodes.
+    void require_linear(const Piece& piece, std::size_t argument, const Sum& inside, Index row) {
+        if (own_.predictor_place.end == 0) own_.predictor_place = own_.place(piece, argument);
+        for (const Product& term : inside.terms) {
+            if (term.number(row) == 0.0 || term.factors.empty()) continue;
+            const Factor& first = term.factors.front();
+            if (first.kind == Factor::Kind::function) continue;  // which is refused by its name
+            if (term.factors.size() > 1 || first.power != 1.0) {
+                const Factor& other = term.factors.back();
+                const std::string with = other.kind == Factor::Kind::function ? other.function + "(…)"
+                                         : term.factors.size() == 1           ? "itself"
+                                                                              : own_.terms.described(other, row);
+                throw Refused(own_.place(piece, argument),
+                              fmt::format("the predictor of {} has {} times {}: under a link, predictors are sums of "
+                                          "constants times dnorm nodes; make one of the two a constant",
+                                          own_.node_name(piece, row), own_.terms.described(first, row), with));
+            }
+            const Form form = own_.terms.at(first.array, first.element(row)).form;
+            if (form == Form::number || form == Form::none) continue;
+            throw Refused(own_.place(piece, argument),
+                          fmt::format("{} is in the predictor of {} under a link, where only dnorm and dmnorm nodes "
+                                      "without bounds can be: give it such a prior",
+                                      own_.terms.described(first, row), own_.node_name(piece, row)));
+        }
+    }
+
     void observe_linked(const Piece& piece, const LinkedSum& linked, PredictorRows::Kind kind) {
         PredictorRows rows;
         rows.kind = kind;
@@ -390,13 +504,10 @@ class Observing {
             rows.y[row] = own_.observed(piece, row);
             if (rows.trials.size() > 0) rows.trials[row] = own_.number(piece, 1, row);
             const double factor = linked.factor[linked.factor.size() == 1 ? 0 : row];
+            require_linear(piece, 0, linked.inside, row);
             Expression predictor = own_.terms.polynomial(linked.inside, row, own_.place(piece, 0));
             if (kind == PredictorRows::Kind::poisson) {
-                if (!(factor > 0.0)) {
-                    throw Refused(own_.place(piece, 0), fmt::format("the mean of {} has the factor {:g}, but must be "
-                                                                    "positive",
-                                                                    own_.node_name(piece, row), factor));
-                }
+                require_positive_factor(piece, 0, row, factor);
                 predictor += std::log(factor);
             } else if (factor != 1.0) {
                 throw Refused(own_.place(piece, 0),
@@ -416,12 +527,18 @@ class Observing {
 void observe_nodes(Declarations& declarations, bugs::Diagnostics& diagnostics) {
     Observing observing(declarations);
     for (const Piece& piece : declarations.pieces()) {
-        if (piece.left == Piece::Left::unobserved) continue;
+        if (declarations.is_interval(piece)) continue;
+        const bool censored = piece.left == Piece::Left::unobserved && declarations.is_censored(piece);
+        if (piece.left == Piece::Left::unobserved && !censored) continue;
         const bool labelled = std::ranges::any_of(piece.selectors, [&](const Selector& selector) {
             return declarations.terms.at(selector.array, selector.element(0)).form == Form::summed_out;
         });
         const bugs::GraphRelation& relation = declarations.relation(piece);
         try {
+            if (censored) {
+                observing.observe_censored(piece);
+                continue;
+            }
             observing.require_values(piece);
             if (!labelled) observing.observe(piece);
         } catch (const Refused& refused) {

@@ -139,6 +139,7 @@ std::vector<Usage> usages_of(const bugs::Graph& graph, const std::vector<Piece>&
     };
     for (const Piece& piece : pieces) {
         const std::string& name = graph.relations()[piece.relation].syntax->right.name;
+        if (name == "dinterval" && piece.left == Piece::Left::observed) continue;  // no more than bounds
         const auto all = [&](const Value& value, Role role) {
             for (const Choice& choice : value.elements) {
                 for (const Selector& selector : choice.selectors) usages[selector.array].selects = true;

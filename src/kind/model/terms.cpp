@@ -23,6 +23,26 @@ std::string Terms::described(const Factor& factor, Index row) const {
     return fmt::format("{} ~ {}", name(factor, row), graph_.relations()[relation].syntax->right.name);
 }
 
+namespace {
+
+std::string_view remedy_for(std::string_view function) {
+    if (function == "exp") {
+        return "a log link is understood where it alone is the mean of dpois, or the rate of dexp or dweib; elsewhere "
+               "give exp(…) a name and a prior of its own, such as tau ~ dgamma(a, b)";
+    }
+    if (function == "ilogit" || function == "phi" || function == "icloglog") {
+        return "a link is understood where it alone is the probability of dbern or dbin, and no discrete node chooses; "
+               "elsewhere give the probability a prior of its own, p ~ dbeta(a, b)";
+    }
+    if (function == "step" || function == "==" || function == ">" || function == "<" || function == ">=" ||
+        function == "<=") {
+        return "let a dcat node choose instead, with a label for each place where it may change";
+    }
+    return "write what is here as a sum of products of nodes";
+}
+
+}  // namespace
+
 Expression Terms::atom(const Handle& handle) const {
     return {Atom{handle.variable, handle.statistic}, tag_};
 }
@@ -33,9 +53,11 @@ Expression Terms::power(const Factor& factor, Index row, const bugs::Place& plac
         visit_factors(factor.arguments.front(), [&](const Factor& inner) {
             if (inside.empty() && inner.kind != Factor::Kind::function) inside = described(inner, row);
         });
-        throw Refused(place, fmt::format("{} enters by {}(…), so the model is not conditionally conjugate in it: write "
-                                         "what is here as a sum of products of nodes",
-                                         inside, factor.function.substr(0, factor.function.find(':'))));
+        const std::string function = factor.function.substr(0, factor.function.find(':'));
+        throw Refused(place,
+                      fmt::format("{} enters by {}, so the model is not conditionally conjugate in it: {}", inside,
+                                  function == "^" ? "a power that is no constant, or of a sum" : function + "(…)",
+                                  remedy_for(function)));
     }
     const Handle& handle = at(factor.array, factor.element(row));
     const auto refuse = [&](const std::string& reason) {
@@ -92,6 +114,7 @@ Expression Terms::power(const Factor& factor, Index row, const bugs::Place& plac
                 "dcat or dmulti");
             break;
         case Form::label:
+        case Form::clustered:
         case Form::summed_out:
             refuse("is a label, and has no value to compute with: use it as an index");
             break;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// From sums over nodes to expressions in the builder's variables.
@@ -28,6 +29,7 @@ enum class Form : std::uint8_t {
     matrix,                 ///< an entry of Wishart
     indicator,              ///< Bernoulli
     label,                  ///< Categorical
+    clustered,              ///< a label that others depend on, which share one Categorical with it
     summed_out,             ///< a label of a row
     left_out,               ///< nothing depends on it
 };
@@ -60,6 +62,20 @@ class Terms {
     std::map<std::int32_t, Index> simplex_sizes;
     /// Those that have fewer parts than their nodes, since some cannot be.
     std::set<std::int32_t> reduced;
+
+    /// Labels that are one (clusters.hpp).
+    struct Cluster {
+        std::int32_t variable = -1;
+        std::vector<Index> counts;                          // labels of each member
+        std::vector<std::pair<std::size_t, Index>> pieces;  // with the row: where each is defined
+        std::vector<std::vector<Index>> states;             // labels of all members, from 0; those that can be
+        bool is_certain = false;                            // there is one state, and no variable
+        std::size_t waiting = 0;                            // members whose turn to be declared has not come
+    };
+    std::vector<Cluster> clusters;
+    /// By array and element: the cluster, and which member it is.
+    std::map<std::pair<std::size_t, Index>, std::pair<std::size_t, std::size_t>> memberships;
+    std::size_t member(std::size_t array, Index element) const { return memberships.at({array, element}).second; }
 
     std::string name(const Factor& factor, Index row) const;
     /// The distribution of a node, for messages: "tau ~ dgamma".

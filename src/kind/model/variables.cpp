@@ -2,6 +2,9 @@
 
 #include "kind/model/node_function.hpp"
 
+#include <lrvb/family/random.hpp>
+
+#include <Eigen/Eigenvalues>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,40 +53,113 @@ Gradient along(const std::vector<Index>& positions, const Vector& slopes) {
     return gradient;
 }
 
-// Its mean to second order under q, or that of a lognormal; its interval where it is unbounded. `factor` is what makes
-// the mean of an inverse of the inverse of a mean, where that is known.
+constexpr Index kStepDraws = 4000;
+constexpr double kLeast = 1e-100;  // what is less has no logarithm with a slope
+
+// What jumps has no derivatives: its moments are those of draws from the normal that the statistics are, nearly. The
+// gradient is that of the best linear function of the statistics, as long as its sd.
+PosteriorVariable stepped_variable(const VariableMeaning& meaning, const NodeFunction& function, const Vector& at,
+                                   const Posterior& posterior) {
+    const std::vector<Index>& positions = function.statistics();
+    const Covariance& whole = posterior.covariance ? *posterior.covariance : *posterior.mean_field_covariance;
+    const Matrix covariance = block_of(whole, positions, posterior.mean.size());
+    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(covariance);
+    const Vector roots = eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt();
+    Random random(kStepDraws, at.size());
+    Vector whitened(at.size());
+    double sum = 0.0;
+    double squares = 0.0;
+    Vector along_draws = Vector::Zero(at.size());
+    for (Index draw = 0; draw < kStepDraws; ++draw) {
+        for (Index s = 0; s < whitened.size(); ++s) whitened[s] = random.normal();
+        const double value = function.value(at + eigen.eigenvectors() * roots.cwiseProduct(whitened));
+        sum += value;
+        squares += value * value;
+        along_draws += value * whitened;
+    }
+    const double mean = sum / static_cast<double>(kStepDraws);
+    const double variance = std::max(0.0, squares / static_cast<double>(kStepDraws) - mean * mean);
+    // In whitened coordinates the covariance with the statistics is the gradient.
+    Vector direction = along_draws;
+    for (Index s = 0; s < direction.size(); ++s) direction[s] = roots[s] > 0.0 ? along_draws[s] : 0.0;
+    Vector slopes = Vector::Zero(at.size());
+    if (variance > 0.0 && direction.norm() > 0.0) {
+        direction *= std::sqrt(variance) / direction.norm();
+        for (Index s = 0; s < direction.size(); ++s) direction[s] = roots[s] > 0.0 ? direction[s] / roots[s] : 0.0;
+        slopes = eigen.eigenvectors() * direction;
+    }
+    const Gradient gradient = along(positions, slopes);
+    if (function.range() == NodeFunction::Range::probability && mean > kLeast && mean < 1.0) {
+        return transformed_variable(meaning, mean, gradient, Transform::logistic, std::log(mean / (1.0 - mean)),
+                                    along(positions, Vector(slopes / (mean * (1.0 - mean)))));
+    }
+    if (function.range() == NodeFunction::Range::positive && mean > kLeast) {
+        return positive_variable(meaning, mean, gradient);
+    }
+    return unbounded_variable(meaning, mean, gradient);
+}
+
+constexpr double kWidestLogarithm = 4.0;  // its variance, beyond which no sd is believed
+
+// The sd of a lognormal over that of its linear part.
+double lognormal_factor(double variance) {
+    const double own = std::min(variance, kWidestLogarithm);
+    return own > 1e-8 ? std::sqrt(std::expm1(own) / own) : 1.0;
+}
+
+// The sd to second order over that to first, of a normal with this covariance: Var f = gᵀVg + ½ tr(HVHV).
+double second_order_factor(const Vector& slopes, const Matrix& hessian, const Matrix& covariance) {
+    const double first = slopes.dot(covariance * slopes);
+    const Matrix bent = hessian * covariance;
+    const double second = 0.5 * bent.cwiseProduct(bent.transpose()).sum();
+    return first > 0.0 && second > 0.0 && std::isfinite(second) ? std::sqrt(1.0 + second / first) : 1.0;
+}
+
+// Its mean to second order under q, its sd to second order, or those of a lognormal; its interval where it is
+// unbounded. `factor` is what makes the mean of an inverse of the inverse of a mean, where that is known.
 PosteriorVariable derived_variable(const VariableMeaning& meaning, const NodeFunction& function,
                                    const Posterior& posterior, std::optional<double> factor) {
     const std::vector<Index>& positions = function.statistics();
     Vector at(static_cast<Index>(positions.size()));
     for (std::size_t s = 0; s < positions.size(); ++s) at[static_cast<Index>(s)] = posterior.mean[positions[s]];
+    if (function.has_steps() && !positions.empty()) return stepped_variable(meaning, function, at, posterior);
     const auto [value, slopes] = function.gradient(at);
-    if (positions.empty() || function.is_linear()) {
+    if (function.is_multiple()) {  // its logarithm is that of the statistic, and a number
+        const Index logarithm = positions.front() + 1;
+        return transformed_variable(meaning, value, along(positions, slopes), Transform::exponential,
+                                    posterior.mean[logarithm] + std::log(slopes[0]), {{logarithm, 1.0}});
+    }
+    const bool is_bounded = function.range() != NodeFunction::Range::any && value > kLeast;
+    if (positions.empty() || (function.is_linear() && !is_bounded)) {
         return unbounded_variable(meaning, value, along(positions, slopes));
     }
     const Matrix spread = block_of(*posterior.mean_field_covariance, positions, posterior.mean.size());
+    const Matrix covariance =
+        posterior.covariance ? block_of(*posterior.covariance, positions, posterior.mean.size()) : spread;
     if (const NodeFunction::LogLinear& logarithm = function.log_linear(); logarithm.is) {
         const double centre = logarithm.constant + logarithm.powers.dot(at);
         const double mean = std::exp(centre + 0.5 * logarithm.powers.dot(spread * logarithm.powers));
         const bool is_probability = function.range() == NodeFunction::Range::probability;
         if (!is_probability) {
-            return transformed_variable(meaning, mean, along(positions, Vector(mean * logarithm.powers)),
+            const double wider = lognormal_factor(logarithm.powers.dot(covariance * logarithm.powers));
+            return transformed_variable(meaning, mean, along(positions, Vector(wider * mean * logarithm.powers)),
                                         Transform::exponential, centre, along(positions, logarithm.powers));
         }
     }
-    const double moved = factor ? *factor * value : value + 0.5 * function.hessian(at).cwiseProduct(spread).sum();
-    const Gradient gradient = along(positions, factor ? Vector(*factor * slopes) : slopes);
-    if (function.range() == NodeFunction::Range::probability && value > 0.0 && value < 1.0) {
+    const Matrix hessian = factor ? Matrix() : function.hessian(at);
+    const double moved = factor ? *factor * value : value + 0.5 * hessian.cwiseProduct(spread).sum();
+    const double wider = factor ? *factor : second_order_factor(slopes, hessian, covariance);
+    const Gradient gradient = along(positions, Vector(wider * slopes));
+    if (function.range() == NodeFunction::Range::probability && value > kLeast && value < 1.0) {
         const double mean = moved > 0.0 && moved < 1.0 ? moved : value;
         return transformed_variable(meaning, mean, gradient, Transform::logistic, std::log(value / (1.0 - value)),
                                     along(positions, Vector(slopes / (value * (1.0 - value)))));
     }
-    if (function.range() == NodeFunction::Range::positive && value > 0.0) {
+    if (function.range() == NodeFunction::Range::positive && value > kLeast) {
         const double mean = moved > 0.0 ? moved : value;
         const Vector relative = slopes / value;
         // That of a lognormal with this mean.
-        const Covariance& whole = posterior.covariance ? *posterior.covariance : *posterior.mean_field_covariance;
-        const double variance = relative.dot(block_of(whole, positions, posterior.mean.size()) * relative);
+        const double variance = relative.dot(covariance * relative);
         return transformed_variable(meaning, mean, gradient, Transform::exponential, std::log(mean) - 0.5 * variance,
                                     along(positions, relative));
     }
