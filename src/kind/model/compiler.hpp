@@ -55,7 +55,7 @@ struct CompiledModel {
     const RowModel& model() const;
     Index row_count() const { return static_cast<Index>(rows.size()); }
     double work_of_a_draw() const;
-    std::shared_ptr<const RowModel> without_rows(const std::vector<Index>& rows) const;
+    std::shared_ptr<const RowModel> without_rows(const std::vector<Index>& dropped) const;
 };
 
 /// Throws bugs::ModelError, with all constructs that are refused.

@@ -63,7 +63,7 @@ class ChainRows final : public LabelledRows {
     /// The emissions of a sequence, as exp(e − largest) with the sum of what was taken out.
     double emissions(const VectorView& coefficients, const Vector& weights, const Matrix& features, Index begin,
                      Matrix& chances) const;
-    Sequence forward(const LabelPoint& point, const Chances& chances, std::size_t sequence) const;
+    Sequence forward(const LabelPoint& point, const Chances& chances, std::size_t number) const;
     void backward(const Chances& chances, Sequence& sequence) const;
     void add_counts(const LabelPoint& point, const Chances& chances, const Sequence& sequence, Partial& partial) const;
     /// Adds derivatives of the counts along some of the directions; those of the label probabilities go to `moved`,
