@@ -130,6 +130,8 @@ def mixture(
     >>> fit.summary(["mu"])["mean"].round(2).tolist()
     [0.0, 8.0]
     """
+    if isinstance(n_components, (range, list, tuple, np.ndarray)):
+        raise UsageError(f"n_components is {n_components!r}, but must be one number: lrvb.mixtures fits several, and compares them")
     core, settings = _mixture_request(
         data, whole("n_components", n_components), columns=columns, weights=weights, covariance=covariance, prior=prior,
         prior_alpha=prior_alpha, prior_mean=prior_mean, prior_variance=prior_variance, prior_shape=prior_shape, prior_rate=prior_rate,

@@ -113,7 +113,7 @@ CASES = {
     "a seed that is too large": (lambda: fitted(seed=2**70), ValueError, "2\\*\\*64"),
     "a tolerance of text": (lambda: fitted(tolerance="small"), ValueError, "tolerance is 'small'"),
     "a prior number of text": (lambda: fitted(prior_mean="a"), ValueError, "prior_mean"),
-    "a range where one is meant": (lambda: lrvb.mixture(X, range(1, 3)), ValueError, "n_components is range"),
+    "a range where one is meant": (lambda: lrvb.mixture(X, range(1, 3)), ValueError, "lrvb.mixtures fits several"),
     "priors in a mapping": (lambda: lrvb.regression("y ~ x", FRAME, prior={"beta": "normal(0, 1)"}), ValueError, "must be sentences"),
     "a baseline of text": (lambda: lrvb.regression("y ~ g", FRAME, baseline="g=a"), ValueError, "must be a mapping"),
     "weights of a regression in an array": (lambda: lrvb.regression("y ~ x", FRAME, weights=np.ones(80)), ValueError, "name of a column"),
