@@ -125,6 +125,62 @@ TEST(FieldRows, ResponsesThatAFamilyCannotHaveAreRefusedWithTheirRow) {
                   data.y[1] = 1.5;
               }),
               "row 2: the count is 1.5, but must be a whole number and not negative");
+    EXPECT_EQ(message([](FieldData& data) {
+                  data.family = FieldFamily::poisson;
+                  data.link = FieldLink::log;
+                  data.y[2] = 1e31;
+              }),
+              "row 3: the count is 1e+31, but must be at most 1e12: fit the logarithm of larger ones");
+    EXPECT_EQ(message([](FieldData& data) {
+                  data.trials = Vector::Constant(20, 2.0);
+                  data.trials[1] = 1e13;
+              }),
+              "row 2: the number of trials is 10000000000000, but must be at most 1e12");
+}
+
+// Large counts say of effects what their logarithms say, whatever their unit: the rate of a count in thousandths is
+// that of the count with an offset.
+TEST(FieldRows, LargeCountsGiveTheSameEffectsInAnyUnit) {
+    std::vector<FieldMarginals> found;
+    for (const double unit : {1e2, 1e4, 1e6, 1e8}) {
+        Random random(3);
+        constexpr Index kGroups = 12;
+        constexpr Index kRows = 48;
+        FieldData data;
+        data.family = FieldFamily::poisson;
+        data.link = FieldLink::log;
+        data.names = {"x"};
+        data.columns.resize(kRows, 1);
+        data.y.resize(kRows);
+        data.offset = Vector::Constant(kRows, std::log(unit));
+        const Vector u = standard_normals(kGroups, random);
+        std::vector<int> level;
+        for (Index n = 0; n < kRows; ++n) {
+            level.push_back(static_cast<int>(n % kGroups));
+            data.columns(n, 0) = random.normal();
+            data.y[n] = unit * std::round(std::exp(5.0 + 0.3 * data.columns(n, 0) + u[n % kGroups]));
+        }
+        data.factors.push_back(
+            test::field_factor("g", level, static_cast<int>(kGroups), {"intercept"}, Matrix::Ones(kRows, 1)));
+        const FieldModel model(data);
+        const Optimum optimum = fit(model);
+        EXPECT_EQ(optimum.termination, Termination::converged) << unit << ' ' << optimum.message;
+        EXPECT_LT(optimum.newton_steps + optimum.sweeps, 20) << unit;
+        const FieldIntegral integral(model);
+        found.push_back(integral.marginals(
+            model.in_data_units({"intercept", "log_sd[g,intercept]", "u[g,1,intercept]", "beta[x]"})));
+    }
+    for (std::size_t i = 1; i < found.size(); ++i) {
+        // With counts of 1e11, the last, rounding begins to show.
+        const double close = i + 1 < found.size() ? 2e-3 : 1e-2;
+        // The rows' own noise is a hundredth of the effects' sd in the first unit, and next to nothing in the others.
+        for (Index v = 0; v < 3; ++v) {
+            EXPECT_NEAR((found[i].mean[v] - found[0].mean[v]) / found[0].sd[v], 0.0, close) << i << ' ' << v;
+            EXPECT_NEAR(found[i].sd[v] / found[0].sd[v], 1.0, close) << i << ' ' << v;
+        }
+        const double unit = std::pow(10.0, static_cast<double>(i));  // its root, against the first
+        EXPECT_NEAR(found[i].sd[3] * unit / found[0].sd[3], 1.0, close) << i;
+    }
 }
 
 /// Rows of every kind, in groups.
@@ -329,6 +385,42 @@ void expect_near_draws(const FieldData& data, const std::vector<std::string>& na
         const double sd = std::sqrt((own.array() - own.mean()).square().mean());
         EXPECT_NEAR((variances.mean[at] - own.mean()) / sd, 0.0, shift + noise) << sds.front();
         EXPECT_NEAR(variances.sd[at] / sd, 1.0, spread + noise) << sds.front();
+    }
+}
+
+// Brascamp & Lieb (1976): where rows are log-concave, effects given ψ vary no more than their prior says, however far
+// out ψ is, and however alike the rows of a group are.
+TEST(FieldRows, NoEffectVariesMoreThanItsPrior) {
+    for (const int effects : {1, 2, 3}) {
+        FieldData data = test::simulated_field(240, 40, 1, false, false, 7);
+        data.family = FieldFamily::binomial;
+        data.link = FieldLink::logit;
+        for (double& y : data.y) y = y > 3.5 ? 1.0 : 0.0;
+        data.factors.pop_back();
+        FieldFactor& factor = data.factors.front();
+        for (int e = 1; e < effects; ++e) {
+            factor.effects.push_back(data.names[static_cast<std::size_t>(e - 1)]);
+            factor.values.conservativeResize(Eigen::NoChange, e + 1);
+            factor.values.col(e) = data.columns.col(e - 1).array() - (e == 2 ? 3.0 : 0.0);
+        }
+        const FieldModel model(data);
+        const Index psi_count = model.variance_count();
+        const Functionals::Resolved resolved = model.coefficients().resolve(model.layout());
+        Vector psi = model.top();
+        const Vector top = psi;
+        for (const double further : {0.0, 1.0, 2.0, 3.0}) {
+            psi.head(effects) = top.head(effects).array() + further;
+            const Vector sds = model.variance_values(psi);
+            const Vector variances = model.conditional(psi)->variances();
+            for (Index level = 0; level < 40; ++level) {
+                for (Index e = 0; e < effects; ++e) {
+                    const Index place = model.effect_position(0, level, e) - psi_count;
+                    const double unit = resolved.weights.coeff(psi_count + place, place);
+                    EXPECT_LT(unit * std::sqrt(variances[place]), (1.0 + 1e-6) * sds[e])
+                        << effects << ' ' << further << ' ' << level << ' ' << e;
+                }
+            }
+        }
     }
 }
 

@@ -34,7 +34,7 @@ FieldData quiet_field(Index groups, double sigma, std::uint64_t seed) {
 }
 
 TEST(FieldSmallNoise, FitsConverge) {
-    for (const double sigma : {5e-3, 5e-4}) {
+    for (const double sigma : {5e-3, 5e-4, 5e-5, 5e-6, 5e-7}) {
         const FieldModel model(quiet_field(1200, sigma, 3));
         const Optimum optimum = fit(model);
         EXPECT_EQ(optimum.termination, Termination::converged) << sigma << ' ' << optimum.message;

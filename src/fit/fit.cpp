@@ -21,6 +21,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kLongestBurst = 256;         // the burst doubles each time Newton has to give up
 constexpr int kCandidates = 4;             // for a step, each nearer than the one before, until it is given up
 constexpr double kRoundingAllowed = 1e-3;  // posterior sds that rounding may hide in a converged fit
+constexpr double kRoundedSteps = 4.0;      // a step of so many roundings of the gradient is none
 constexpr int kStallsAllowed = 3;          // Newton steps that neither F nor the decrement can tell from rounding
 constexpr double kSmallestShift = 1e-3;    // of an indefinite curvature, whose mean-field part is the identity
 constexpr double kLargestShift = 64.0;     // beyond it, ascent moves further
@@ -136,7 +137,11 @@ class Run {
             converge(std::move(curvature), natural_step);
             return true;
         }
-        if (!take_step(natural_step) && !take_shifted_step(gradient)) return false;
+        if (!take_step(natural_step) && !take_shifted_step(gradient)) {
+            if (result_.step > kRoundedSteps * rounding(*curvature)) return false;
+            converge(std::move(curvature), natural_step);  // rounding is all that the gradient is
+            return true;
+        }
         check_stall(previous_step);
         check_limit();
         return true;
@@ -154,19 +159,23 @@ class Run {
         return expansion_->hessian.selfadjointView<Eigen::Lower>() * mean_step;
     }
 
+    // What rounding of the gradient may move a mean by, in posterior sds; zero where the model does not say.
+    double rounding(const detail::Curvature& curvature) const {
+        const Vector& magnitude = expansion_->gradient_magnitude;
+        if (magnitude.size() == 0) return 0.0;
+        return std::numeric_limits<double>::epsilon() * curvature.largest_whitened_bound(magnitude);
+    }
+
     // The step that remains is not taken: bound and curvature there would cost another look at the data. But a gradient
     // that is a small difference of large sums is no evidence of an optimum.
     void converge(std::shared_ptr<const detail::Curvature> curvature, const Vector& natural_step) {
-        const Vector& magnitude = expansion_->gradient_magnitude;
-        const double rounding = magnitude.size() == 0 ? 0.0
-                                                      : std::numeric_limits<double>::epsilon() *
-                                                            curvature->largest_whitened_bound(magnitude);
-        if (rounding > kRoundingAllowed) {
+        const double hidden = rounding(*curvature);
+        if (hidden > kRoundingAllowed) {
             finish(Termination::stalled,
                    fmt::format(
                        "stalled: rounding in the data's sums may move a mean by {:.1e} posterior sds; centre and scale "
                        "the data",
-                       rounding));
+                       hidden));
             return;
         }
         std::optional<State> next = detail::state_at(layout_, result_.state, result_.state.natural + natural_step);

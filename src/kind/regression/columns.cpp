@@ -207,6 +207,11 @@ void require_clear_columns(const DataFrame& frame, Index response, bool is_writt
         const bool is_response = static_cast<Index>(j) == response;
         if (column.told == FrameColumn::Told::text) {
             if (!is_response) continue;
+            if (is_written) {
+                throw UsageError(
+                    fmt::format("{} is the response, so that it cannot group the rows too: leave it out there",
+                                shown(column.name)));
+            }
             throw UsageError(fmt::format("{}: the response must be numbers: leave it out there",
                                          typed("--factor", listed_name(column.name))));
         }

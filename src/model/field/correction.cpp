@@ -16,7 +16,17 @@
 ///
 ///     Σ_{n,m∈g} (ℓ'''_n ℓ'''_m K_nm³/12 + ℓ''''_n ℓ''''_m K_nm⁴/48),      K_nm = z_nᵀQ_gg⁻¹z_m.
 ///
-/// The derivative of that in the predictors, times the responding covariance, is what is added to the mean.
+/// Mean and covariance are those of local posteriors too, where they have a rule. With t̄ and C mean and covariance of t
+/// under p_g, s = Σ_n f'_n x_n the force on the fixed effects, R = Cov(t, s) and V = Cov(s), the group moves the fixed
+/// effects by a force E s − s(q) and says I_g = −Σ_n E f''_n x_nx_nᵀ − V of them, and t follows them by R. So Q's
+/// blocks become, and forces are,
+///
+///     of the level  C⁻¹,      beside the fixed effects  −C⁻¹R,      of these  I_g + RᵀC⁻¹R;
+///     on the level  C⁻¹t̄,     on the fixed effects  E s − s(q) − RᵀC⁻¹t̄,
+///
+/// which are Q and nothing where rows are normal. For more effects there are the derivative of the second order in the
+/// predictors and the response of S (inner.hpp): far out, where rows of a group are all alike, it would take away
+/// all of their precision.
 namespace lrvb::detail {
 
 namespace {
@@ -46,12 +56,82 @@ struct TensorRule {
     Vector log_weights;
 };
 
+struct Level {
+    const RowGroups& groups;
+    std::size_t factor;
+    Index level;
+};
+
+/// p_g at the nodes of a rule.
+struct LocalPosterior {
+    const Matrix& places;  // t, a column a node
+    const Vector& probabilities;
+    const std::vector<LikelihoodTerms>& terms;
+};
+
+// The blocks of a level and the forces by its local posterior. False where all of it is in one node: then Q stays.
+bool use_local(const FieldInnerProblem& problem, const Level& own, const Matrix& prior, const LocalPosterior& local,
+               const FieldInner& inner, FieldBlocks& blocks, Vector& force) {
+    const Index p = problem.shape().fixed;
+    const Index q = local.places.rows();
+    const Index nodes = local.places.cols();
+    const Vector& probabilities = local.probabilities;
+    const RowMajor& fixed = problem.design().fixed();
+    const Index begin = own.groups.starts[at(own.level)];
+    const Index count = own.groups.starts[at(own.level) + 1] - begin;
+    Matrix x(p, count);
+    Matrix first(count, nodes);
+    Vector second = Vector::Zero(count);
+    Vector first_of_q(count);
+    Vector weights(count);
+    for (Index i = 0; i < count; ++i) {
+        const Index n = own.groups.rows[at(begin + i)];
+        x.col(i) = fixed.row(n).transpose();
+        first_of_q[i] = inner.terms.first[n];
+        weights[i] = inner.weights[n];
+        for (Index k = 0; k < nodes; ++k) {
+            first(i, k) = local.terms[at(k)].first[n];
+            second[i] += probabilities[k] * local.terms[at(k)].second[n];
+        }
+    }
+    if (!first.allFinite() || !second.allFinite()) return false;
+    const Vector mean = local.places * probabilities;
+    const Matrix away = local.places.colwise() - mean;
+    const Matrix weighted = away * probabilities.asDiagonal();
+    const Eigen::LLT<Matrix> covariance(weighted * away.transpose());
+    if (covariance.info() != Eigen::Success) return false;
+    const Matrix forces = x * (first.colwise() - first * probabilities);  // s − E s
+    const Matrix together = weighted * forces.transpose();                // R
+    const Matrix follows = covariance.solve(together);
+    const Matrix precision = covariance.solve(Matrix::Identity(q, q)) - prior;
+    const Matrix information = -x * (second + weights).asDiagonal() * x.transpose() -
+                               forces * probabilities.asDiagonal() * forces.transpose() +
+                               together.transpose() * follows;
+    const Vector pull = covariance.solve(mean);
+    const FieldShape::Factor& factor = problem.shape().factors[own.factor];
+    force.segment(factor.offset + own.level * q, q) += pull;
+    force.head(p) += x * (first * probabilities - first_of_q) - together.transpose() * pull;
+    double* diagonal = blocks.diagonal[own.factor].data() + own.level * q * q;
+    double* border = blocks.border[own.factor].data() + own.level * q * p;
+    for (Index a = 0; a < q; ++a) {
+        for (Index b = 0; b < q; ++b) diagonal[a * q + b] = 0.5 * (precision(a, b) + precision(b, a));
+        for (Index j = 0; j < p; ++j) border[a * p + j] = -follows(a, j);
+    }
+    for (Index i = 0; i < p; ++i) {
+        for (Index j = 0; j < p; ++j) blocks.fixed[at(i * p + j)] += information(i, j);
+    }
+    return true;
+}
+
 }  // namespace
 
 FieldInnerProblem::Correction FieldInnerProblem::correction(const FieldGiven& given, const FieldInner& at) const {
     const LocalResponse response(*this, given, at);
     const Index rows = design_->rows();
     Correction result;
+    result.blocks = at.blocks;
+    result.force = Vector::Zero(shape().size);
+    result.blocks.is_fold = response.groupings() <= 1;
     Vector force = Vector::Zero(rows);
     for (std::size_t f = 0; f < response.groupings(); ++f) {
         const Index q = response.effects(f);
@@ -61,6 +141,7 @@ FieldInnerProblem::Correction FieldInnerProblem::correction(const FieldGiven& gi
             const Eigen::LLT<Matrix> factor(response.precision(f, g));
             whitening.emplace_back(factor.matrixL().solve(Matrix::Identity(q, q)));
         }
+        if (q > 2 || shape().factors.empty()) respond(response, f, at, true, result.blocks);
         if (q > 2) {
             for (Index g = 0; g < groups.count(); ++g) {
                 const Index first = groups.starts[detail::at(g)];
@@ -146,6 +227,11 @@ FieldInnerProblem::Correction FieldInnerProblem::correction(const FieldGiven& gi
             const double total = probabilities.sum();
             result.log_evidence += largest + std::log(total);
             probabilities /= total;
+            if (!shape().factors.empty() &&
+                use_local(*this, {groups, f, g}, given.precisions[f], {shifts[detail::at(g)], probabilities, at_node},
+                          at, result.blocks, result.force)) {
+                continue;
+            }
             const Vector mean = shifts[detail::at(g)] * probabilities;
             for (Index i = groups.starts[detail::at(g)]; i < groups.starts[detail::at(g) + 1]; ++i) {
                 const Index n = groups.rows[detail::at(i)];
@@ -156,7 +242,7 @@ FieldInnerProblem::Correction FieldInnerProblem::correction(const FieldGiven& gi
             }
         }
     }
-    result.mean = design_->transposed(force, threads_);
+    result.force += design_->transposed(force, threads_);
     return result;
 }
 

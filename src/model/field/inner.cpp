@@ -3,6 +3,7 @@
 #include "base/parallel.hpp"
 
 #include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 
 #include <algorithm>
 #include <cmath>
@@ -226,10 +227,11 @@ const RowGroups& LocalResponse::groups(std::size_t grouping) const {
     return by_fixed_ ? all_ : problem_.design().groups(grouping);
 }
 
-Matrix LocalResponse::precision(std::size_t grouping, Index group) const {
+Matrix LocalResponse::precision(std::size_t grouping, Index group, bool with_prior) const {
     const Index q = effects(grouping);
     const double* block = by_fixed_ ? at_.blocks.fixed.data() : at_.blocks.diagonal[grouping].data() + group * q * q;
     Matrix result = Eigen::Map<const RowMajor>(block, q, q);
+    if (!with_prior) return result;
     if (by_fixed_) {
         result.diagonal() += given_.fixed_precision;
     } else {
@@ -359,42 +361,56 @@ Vector LocalResponse::pull(const Vector& moved, bool with_residuals) const {
 FieldBlocks FieldInnerProblem::responding_blocks(const FieldGiven& given, const FieldInner& at) const {
     const LocalResponse response(*this, given, at);
     FieldBlocks blocks = at.blocks;
+    // Of one factor H_g has the combinations of A's columns; of several, what is left out of it does not.
+    blocks.is_fold = response.groupings() <= 1;
+    for (std::size_t f = 0; f < response.groupings(); ++f) respond(response, f, at, false, blocks);
+    return blocks;
+}
+
+void FieldInnerProblem::respond(const LocalResponse& response, std::size_t grouping, const FieldInner& at, bool bounded,
+                                FieldBlocks& blocks) const {
+    constexpr double kMost = 0.9;
     const Index p = shape().fixed;
-    const bool by_fixed = shape().factors.empty();
-    for (std::size_t f = 0; f < response.groupings(); ++f) {
-        const Index q = response.effects(f);
-        const Index own = by_fixed ? 0 : q;
-        const Index count = LocalResponse::products(q);
-        const RowGroups& groups = response.groups(f);
-        Matrix h(p + own, count);
-        Vector w(count);
-        Matrix fixed_sum = Matrix::Zero(p, p);
-        for (Index g = 0; g < groups.count(); ++g) {
-            h.setZero();
-            for (Index k = groups.starts[detail::at(g)]; k < groups.starts[detail::at(g) + 1]; ++k) {
-                const Index n = groups.rows[detail::at(k)];
-                LocalResponse::weigh(response.values(f, n), q, w.data());
-                w *= 0.5 * at.terms.third[n];
-                h.topRows(p) += design_->fixed().row(n).transpose() * w.transpose();
-                if (own > 0) {
-                    h.bottomRows(own) += Eigen::Map<const Vector>(response.values(f, n), own) * w.transpose();
-                }
-            }
-            const Matrix product = h * response.responses()[f][detail::at(g)] * h.transpose();
-            fixed_sum += product.topLeftCorner(p, p);
-            if (own == 0) continue;
-            double* diagonal = blocks.diagonal[f].data() + g * q * q;
-            double* border = blocks.border[f].data() + g * q * p;
-            for (Index a = 0; a < q; ++a) {
-                for (Index b = 0; b < q; ++b) diagonal[a * q + b] -= product(p + a, p + b);
-                for (Index j = 0; j < p; ++j) border[a * p + j] -= product(p + a, j);
+    const Index q = response.effects(grouping);
+    const Index own = shape().factors.empty() ? 0 : q;
+    const Index count = LocalResponse::products(q);
+    const RowGroups& groups = response.groups(grouping);
+    Matrix h(p + own, count);
+    Vector w(count);
+    Matrix fixed_sum = Matrix::Zero(p, p);
+    for (Index g = 0; g < groups.count(); ++g) {
+        h.setZero();
+        for (Index k = groups.starts[detail::at(g)]; k < groups.starts[detail::at(g) + 1]; ++k) {
+            const Index n = groups.rows[detail::at(k)];
+            LocalResponse::weigh(response.values(grouping, n), q, w.data());
+            w *= 0.5 * at.terms.third[n];
+            h.topRows(p) += design_->fixed().row(n).transpose() * w.transpose();
+            if (own > 0) {
+                h.bottomRows(own) += Eigen::Map<const Vector>(response.values(grouping, n), own) * w.transpose();
             }
         }
-        for (Index i = 0; i < p; ++i) {
-            for (Index j = 0; j < p; ++j) blocks.fixed[detail::at(i * p + j)] -= fixed_sum(i, j);
+        Matrix product = h * response.responses()[grouping][detail::at(g)] * h.transpose();
+        if (bounded) {
+            const Matrix own_rows = response.precision(grouping, g, false) + 1e-6 * response.precision(grouping, g);
+            const Eigen::LLT<Matrix> factor(own_rows);
+            if (factor.info() != Eigen::Success) continue;
+            const Matrix half = factor.matrixL().solve(product.bottomRightCorner(q, q));
+            const Matrix white = factor.matrixL().solve(half.transpose());
+            const double largest = Eigen::SelfAdjointEigenSolver<Matrix>(white).eigenvalues().maxCoeff();
+            if (largest > kMost) product *= kMost / largest;
+        }
+        fixed_sum += product.topLeftCorner(p, p);
+        if (own == 0) continue;
+        double* diagonal = blocks.diagonal[grouping].data() + g * q * q;
+        double* border = blocks.border[grouping].data() + g * q * p;
+        for (Index a = 0; a < q; ++a) {
+            for (Index b = 0; b < q; ++b) diagonal[a * q + b] -= product(p + a, p + b);
+            for (Index j = 0; j < p; ++j) border[a * p + j] -= product(p + a, j);
         }
     }
-    return blocks;
+    for (Index i = 0; i < p; ++i) {
+        for (Index j = 0; j < p; ++j) blocks.fixed[detail::at(i * p + j)] -= fixed_sum(i, j);
+    }
 }
 
 }  // namespace lrvb::detail

@@ -79,16 +79,22 @@ class FieldInnerProblem {
     /// is once S may follow m. As blocks beside P.
     FieldBlocks responding_blocks(const FieldGiven& given, const FieldInner& at) const;
 
-    /// What log p(y | ψ) exceeds the bound by, about, and what it adds to the mean: see correction.cpp.
+    /// What log p(y | ψ) exceeds the bound by, about, a force that moves the mean, and what Q is by local posteriors:
+    /// see correction.cpp.
     struct Correction {
         double log_evidence = 0.0;
-        Vector mean;
+        Vector force;
+        FieldBlocks blocks;
     };
     Correction correction(const FieldGiven& given, const FieldInner& at) const;
 
     bool factorise(const FieldGiven& given, FieldInner& at) const;
 
   private:
+    /// Subtracts Σ_g H_g M_g H_gᵀ of a grouping; with `bounded`, of no group more than most of what its rows say of its
+    /// effects, which log-concave rows never unsay.
+    void respond(const LocalResponse& response, std::size_t grouping, const FieldInner& at, bool bounded,
+                 FieldBlocks& blocks) const;
     void start(const FieldGiven& given, FieldInner& at) const;
     /// F and everything that belongs to a mean and weights; false where there is no such q, or no finite bound.
     bool evaluate(const FieldGiven& given, FieldInner& at) const;
@@ -121,8 +127,8 @@ class LocalResponse {
     Index effects(std::size_t grouping) const;
     const double* values(std::size_t grouping, Index row) const;
     const RowGroups& groups(std::size_t grouping) const;
-    /// Q_gg.
-    Matrix precision(std::size_t grouping, Index group) const;
+    /// Q_gg, or without the prior what rows add to it.
+    Matrix precision(std::size_t grouping, Index group, bool with_prior = true) const;
 
   private:
     const FieldInnerProblem& problem_;

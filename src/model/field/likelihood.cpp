@@ -34,6 +34,16 @@ std::optional<NormalExpectation> expectation_of(RowKind kind) {
     return std::nullopt;
 }
 
+// Beyond, nothing is left of a sum of log likelihoods but rounding.
+constexpr double kLargestCount = 1e12;
+
+// log p(y) of a Poisson count at its best rate: y log y − y − log y!, by Stirling's series where these are large.
+double saturated_poisson(double y) {
+    if (y < 1e5) return (y > 0.0 ? y * std::log(y) : 0.0) - y - log_gamma(y + 1.0);
+    const double inverse = 1.0 / y;
+    return -0.5 * std::log(2.0 * std::numbers::pi * y) - inverse * (1.0 / 12.0 - inverse * inverse / 360.0);
+}
+
 bool is_whole(double value) {
     return value == std::floor(value);
 }
@@ -99,6 +109,7 @@ RowLikelihood::RowLikelihood(RowKind kind, Vector y, Vector trials, Vector offse
     const bool binary = trials_.size() == 0;
     if (binary) trials_ = Vector::Ones(rows);
     if (weights_.size() == 0) weights_ = Vector::Ones(rows);
+    if (kind == RowKind::poisson) log_counts_.resize(rows);
     for (Index n = 0; n < rows; ++n) {
         require_row(std::isfinite(y_[n]), n, "the response is", y_[n], "a finite number");
         require_row(std::isfinite(weights_[n]) && weights_[n] >= 0.0, n, "the weight is", weights_[n],
@@ -107,7 +118,10 @@ RowLikelihood::RowLikelihood(RowKind kind, Vector y, Vector trials, Vector offse
         if (kind == RowKind::student) continue;
         if (kind == RowKind::poisson) {
             require_row(y_[n] >= 0.0 && is_whole(y_[n]), n, "the count is", y_[n], "a whole number and not negative");
-            constants_[n] = -log_gamma(y_[n] + 1.0);
+            require_row(y_[n] <= kLargestCount, n, "the count is", y_[n],
+                        "at most 1e12: fit the logarithm of larger ones");
+            constants_[n] = saturated_poisson(y_[n]);
+            log_counts_[n] = std::log(y_[n]);
             continue;
         }
         if (binary) {
@@ -116,6 +130,7 @@ RowLikelihood::RowLikelihood(RowKind kind, Vector y, Vector trials, Vector offse
         }
         require_row(trials_[n] >= 0.0 && is_whole(trials_[n]), n, "the number of trials is", trials_[n],
                     "a whole number and not negative");
+        require_row(trials_[n] <= kLargestCount, n, "the number of trials is", trials_[n], "at most 1e12");
         require_row(y_[n] >= 0.0 && is_whole(y_[n]), n, "the number of successes is", y_[n],
                     "a whole number and not negative");
         require_row(y_[n] <= trials_[n], n, "the number of successes is", y_[n],
@@ -267,8 +282,13 @@ void RowLikelihood::block(Index first, Index rows, const double* means, const do
             case RowKind::poisson: {
                 const double rate = std::exp(mu[at] + 0.5 * v[at]);
                 for (std::size_t o = 0; o < kOrders; ++o) order(o) = -rate;
-                order(0) += y * mu[at];
-                order(1) += y;
+                if (y > 0.0) {
+                    // About the best rate: y μ and the rate itself would cancel.
+                    const double away = mu[at] - log_counts_[n];
+                    const double excess = std::expm1(away + 0.5 * v[at]);
+                    order(0) = y * (away - excess);
+                    order(1) = -y * excess;
+                }
                 break;
             }
             case RowKind::student: {

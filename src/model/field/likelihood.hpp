@@ -104,7 +104,8 @@ class RowLikelihood {
     Vector trials_;
     Vector offset_;
     Vector weights_;
-    Vector constants_;  // of ℓ, that depend on the data alone
+    Vector constants_;   // of ℓ, that depend on the data alone
+    Vector log_counts_;  // of Poisson rows
     std::optional<NormalExpectation> expectation_;
 };
 

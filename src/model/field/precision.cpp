@@ -26,6 +26,7 @@ bool PrecisionFactor::factorise(const FieldBlocks& blocks, double scale, const V
     const Index p = shape.fixed;
     const Index q = plan.leading_effects();
     const Index levels = plan.leading_levels();
+    const std::vector<bool> is_combined = blocks.is_fold ? plan.combined_ : std::vector<bool>(at(p), false);
     std::vector<double> values(at(plan.dense_ ? 0 : plan.rest_entries_), 0.0);
     if (plan.dense_) dense_.setZero(plan.rest_, plan.rest_);
 
@@ -46,11 +47,11 @@ bool PrecisionFactor::factorise(const FieldBlocks& blocks, double scale, const V
             value = scale * blocks.diagonal[which][at(place)] + precisions[which](place / own % own, place % own);
         } else if (kind == 1) {
             // The leading levels have it, where it is a combination.
-            value = plan.combined_[at(place % p)] ? 0.0 : scale * blocks.border[which][at(place)];
+            value = is_combined[at(place % p)] ? 0.0 : scale * blocks.border[which][at(place)];
         } else if (kind == 2) {
             value = scale * blocks.cross[which][at(place)];
         } else {
-            const bool combined = plan.combined_[at(place / p)] || plan.combined_[at(place % p)];
+            const bool combined = is_combined[at(place / p)] || is_combined[at(place % p)];
             value = combined ? 0.0 : scale * blocks.fixed[at(place)];
             if (row == column) value += fixed_precision[place / p];
         }
@@ -63,13 +64,14 @@ bool PrecisionFactor::factorise(const FieldBlocks& blocks, double scale, const V
     beside_.resize(levels > 0 ? plan.place(levels) : 0);
     std::vector<int> positions;
     using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    const Index combined = plan.combinations_.cols();
+    const Index combined = blocks.is_fold ? plan.combinations_.cols() : 0;
     RowMajor prior_combined;  // ΛK
     if (combined > 0) prior_combined = precisions[at(plan.leading_)] * plan.combinations_;
     RowMajor pull;
+    left_.resize(at(levels * q * combined));
     std::vector<Index> which_combined(at(p), -1);
     for (Index j = 0, next = 0; j < p; ++j) {
-        if (plan.combined_[at(j)]) which_combined[at(j)] = next++;
+        if (is_combined[at(j)]) which_combined[at(j)] = next++;
     }
     double product = 1.0;
     for (Index i = 0; i < levels; ++i) {
@@ -126,6 +128,10 @@ bool PrecisionFactor::factorise(const FieldBlocks& blocks, double scale, const V
             }
         }
         small_backward(lower, q, w, count);
+        if (combined > 0) {
+            small_backward(lower, q, pull.data(), combined);
+            std::copy(pull.data(), pull.data() + q * combined, left_.data() + i * q * combined);
+        }
     }
     return factorise_rest(std::move(values), diagonal);
 }

@@ -13,7 +13,7 @@
 ///
 ///     P = [ D  B ; Bᵀ  R ],     W_i = D_i⁻¹B_i,     R − Σ_i B_iᵀ D_i⁻¹ B_i = Schur complement,
 ///
-/// With normal rows, a fixed effect whose column is a combination ZK of the columns of the leading effects, as the
+/// A fixed effect whose column is a combination ZK of the columns of the leading effects, as the
 /// intercept is beside (1 | g), has B = (D − Λ)K with Λ the prior precision of these, and its entries of the Schur
 /// complement are Σ_i KᵀΛ D_i⁻¹B_i and its own prior: a sum, where the difference above would lose as many digits as
 /// rows are more precise than Λ.
@@ -106,6 +106,7 @@ class PrecisionFactor {
     std::shared_ptr<const PrecisionPlan> plan_;
     std::vector<double> lower_;   // L_i of D_i = L_iL_iᵀ, q × q each
     std::vector<double> beside_;  // W_i, q × |N_i| each, row by row
+    std::vector<double> left_;    // K − W_i = D_i⁻¹ΛK of combined columns, which that difference would lose
     Matrix dense_;                // Cholesky factor of the Schur complement, or
     std::unique_ptr<SparseCholesky> sparse_;
     double log_determinant_ = 0.0;
@@ -131,7 +132,10 @@ class PrecisionInverse {
   private:
     double rest(Index i, Index j) const { return sparse_ ? (*sparse_)(i, j) : dense_(i, j); }
 
+    double one_factor_variance(Index n) const;
+
     const PrecisionPlan* plan_;
+    const PrecisionFactor* factor_;
     Matrix dense_;  // of the rest, both triangles, or
     std::unique_ptr<SelectedInverse> sparse_;
     std::vector<double> own_;     // S_ii of leading levels, q × q each

@@ -10,6 +10,8 @@ namespace lrvb::detail {
 
 namespace {
 
+constexpr Index kFew = 16;
+
 constexpr std::size_t at(std::int64_t i) {
     return static_cast<std::size_t>(i);
 }
@@ -17,7 +19,7 @@ constexpr std::size_t at(std::int64_t i) {
 }  // namespace
 
 // S_NN is of the rest; S_iN = −W_i S_NN and S_ii = D_i⁻¹ − S_iN W_iᵀ.
-PrecisionInverse::PrecisionInverse(const PrecisionFactor& factor) : plan_(factor.plan_.get()) {
+PrecisionInverse::PrecisionInverse(const PrecisionFactor& factor) : plan_(factor.plan_.get()), factor_(&factor) {
     if (factor.sparse_) {
         sparse_ = factor.sparse_->selected_inverse();
     } else {
@@ -123,33 +125,46 @@ Vector PrecisionInverse::diagonal() const {
     return result;
 }
 
+// Of fixed effects and one level i, zᵀD_i⁻¹z + rᵀS_NN r with r = x − W_iᵀz: no difference of large numbers, where rows
+// are far more precise than the prior.
+double PrecisionInverse::one_factor_variance(Index n) const {
+    const FieldDesign& design = plan_->structure().design();
+    const Index p = plan_->shape().fixed;
+    const Index q = plan_->shape().factors[0].effects;
+    const Index level = design.data().factors[0].level[at(n)];
+    std::array<double, kFew> r;
+    std::array<double, kFew> z;
+    design.fixed_row(n, r.data());
+    design.effect_row(n, 0, z.data());
+    const double* w = factor_->beside_.data() + plan_->place(level);
+    const auto combined = static_cast<Index>(factor_->left_.size()) / (plan_->leading_levels() * q);
+    const double* left = factor_->left_.data() + level * q * combined;
+    for (Index j = 0, next = 0; j < p; ++j) {
+        const bool is_combined = combined > 0 && plan_->combined_[at(j)];
+        if (is_combined) r[at(j)] = 0.0;
+        for (Index a = 0; a < q; ++a) {
+            r[at(j)] += z[at(a)] * (is_combined ? left[a * combined + next] : -w[a * p + j]);
+        }
+        if (is_combined) ++next;
+    }
+    double sum = 0.0;
+    for (Index i = 0; i < p; ++i) {
+        double row = 0.5 * dense_(i, i) * r[at(i)];
+        for (Index j = 0; j < i; ++j) row += dense_(i, j) * r[at(j)];
+        sum += 2.0 * row * r[at(i)];
+    }
+    small_forward(factor_->lower_.data() + level * q * q, q, z.data(), 1);
+    for (Index a = 0; a < q; ++a) sum += z[at(a)] * z[at(a)];
+    return sum;
+}
+
 double PrecisionInverse::row_variance(Index n) const {
     const FieldStructure& structure = plan_->structure();
     const FieldDesign& design = structure.design();
     const FieldShape& shape = plan_->shape();
     const Index p = shape.fixed;
-    constexpr Index kFew = 16;
     if (shape.factors.size() == 1 && p <= kFew && shape.factors[0].effects <= kFew && !sparse_) {
-        // One factor: the row's fixed effects and one level.
-        const Index q = shape.factors[0].effects;
-        const Index level = design.data().factors[0].level[at(n)];
-        std::array<double, kFew> x;
-        std::array<double, kFew> z;
-        design.fixed_row(n, x.data());
-        design.effect_row(n, 0, z.data());
-        const double* own = own_.data() + level * q * q;
-        const double* beside = beside_.data() + plan_->place(level);
-        double sum = 0.0;
-        for (Index i = 0; i < p; ++i) {
-            double row = 0.5 * dense_(i, i) * x[at(i)];
-            for (Index j = 0; j < i; ++j) row += dense_(i, j) * x[at(j)];
-            for (Index a = 0; a < q; ++a) row += beside[a * p + i] * z[at(a)];
-            sum += 2.0 * row * x[at(i)];
-        }
-        for (Index a = 0; a < q; ++a) {
-            for (Index b = 0; b < q; ++b) sum += z[at(a)] * z[at(b)] * own[a * q + b];
-        }
-        return sum;
+        return one_factor_variance(n);
     }
     thread_local std::vector<double> entries;  // of the rest, and their positions
     thread_local std::vector<int> positions;

@@ -69,7 +69,7 @@ void PrecisionPlan::find_combined() {
     const FieldData& data = design.data();
     const FieldUnits& units = design.units();
     combined_.assign(at(shape().fixed), false);
-    if (leading_ < 0 || data.family != FieldFamily::gaussian) return;
+    if (leading_ < 0) return;
     const FieldFactor& factor = data.factors[at(leading_)];
     const Vector& scale = units.effect_scale[at(leading_)];
     combinations_ = Matrix::Zero(factor.values.cols(), shape().fixed);

@@ -237,9 +237,15 @@ Expansion RowField::expand(const Vector& mean, Order order) const {
     const At& here = *found;
     const double square = 0.5 * mean.squaredNorm();
     result.value = here.bound + square;
-    // S is found to a step of about 1e-11, and the bound is flat about it.
-    result.magnitude = here.inner.terms.value.cwiseAbs().sum() + 0.5 * std::abs(here.inner.factor->log_determinant()) +
-                       std::abs(here.given.log_determinant) + std::abs(here.point.log_prior) + square;
+    // S is found to a step of about 1e-11, and the bound is flat about it. Predictors are rounded, and rows go with
+    // them.
+    const Vector& offset = problem_->likelihood().offset();
+    Vector predictors = here.inner.predictors;
+    if (offset.size() > 0) predictors += offset;
+    result.magnitude = here.inner.terms.value.cwiseAbs().sum() +
+                       here.inner.terms.first.cwiseAbs().dot(predictors.cwiseAbs()) +
+                       0.5 * std::abs(here.inner.factor->log_determinant()) + std::abs(here.given.log_determinant) +
+                       std::abs(here.point.log_prior) + square;
     if (order == Order::value) return result;
     const auto coefficients = [&](const At& there) { return problem_->gradient(there.given, there.inner); };
     result.gradient = mean;
@@ -463,11 +469,12 @@ class RowConditional final : public FieldConditional {
         const FieldInnerProblem::Correction correction = field.problem().correction(at.given, at.inner);
         log_density_ = bound_ + (std::isfinite(correction.log_evidence) ? correction.log_evidence : 0.0);
         auto responding = std::make_shared<PrecisionFactor>(core->plan);
-        const FieldBlocks blocks = field.problem().responding_blocks(at.given, at.inner);
         factor_ = at.inner.factor;
-        if (responding->factorise(blocks, 1.0, at.given.fixed_precision, at.given.precisions)) factor_ = responding;
+        if (responding->factorise(correction.blocks, 1.0, at.given.fixed_precision, at.given.precisions)) {
+            factor_ = responding;
+        }
         mean_ = at.inner.mean;
-        if (correction.mean.allFinite()) mean_ += factor_->solve(correction.mean);
+        if (correction.force.allFinite()) mean_ += factor_->solve(correction.force);
     }
 
     double log_density() const override { return log_density_; }

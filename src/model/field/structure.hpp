@@ -83,6 +83,7 @@ struct FieldBlocks {
     std::vector<std::vector<double>> diagonal;  // of each factor and level, q × q, both triangles
     std::vector<std::vector<double>> border;    // of each factor and level, q × p
     std::vector<std::vector<double>> cross;     // of each pair of factors and meeting of their levels, q_f × q_g
+    bool is_fold = true;  // AᵀWA it is: a column of A that is a combination of others is so in the blocks
 };
 
 /// Which levels meet in a row, which does not depend on W.
