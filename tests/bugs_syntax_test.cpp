@@ -226,14 +226,16 @@ TEST(BugsSyntax, LinesEndAsTheyLike) {
 }
 
 TEST(BugsSyntax, AMarkStandsUnderTheCharacterWhateverIsBeforeIt) {
-    EXPECT_EQ(refusal_of("model {\n\t\ta <- 1 ; b == 2\n}"),
-              "m.bug:2:14: == compares, and defines nothing: write 'b <- …' for a value, or 'b ~ …' for a distribution\n"
-              "    a <- 1 ; b == 2\n"
-              "               ^~");
-    EXPECT_EQ(refusal_of("model {\n  /* größe */ b == 2\n}"),
-              "m.bug:2:17: == compares, and defines nothing: write 'b <- …' for a value, or 'b ~ …' for a distribution\n"
-              "    /* größe */ b == 2\n"
-              "                  ^~");
+    EXPECT_EQ(
+        refusal_of("model {\n\t\ta <- 1 ; b == 2\n}"),
+        "m.bug:2:14: == compares, and defines nothing: write 'b <- …' for a value, or 'b ~ …' for a distribution\n"
+        "    a <- 1 ; b == 2\n"
+        "               ^~");
+    EXPECT_EQ(
+        refusal_of("model {\n  /* größe */ b == 2\n}"),
+        "m.bug:2:17: == compares, and defines nothing: write 'b <- …' for a value, or 'b ~ …' for a distribution\n"
+        "    /* größe */ b == 2\n"
+        "                  ^~");
 }
 
 TEST(BugsSyntax, DeepTextsAreRefusedInASentence) {

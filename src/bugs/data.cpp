@@ -138,7 +138,8 @@ void Data::add(DataArray array) {
                                                 lrvb::detail::shown(array.name), array.size(), size));
     }
     for (double& value : array.values) {
-        if (std::ranges::find(na_numbers_, value) != na_numbers_.end()) value = std::numeric_limits<double>::quiet_NaN();
+        if (std::ranges::find(na_numbers_, value) != na_numbers_.end())
+            value = std::numeric_limits<double>::quiet_NaN();
     }
     if (array.name == kRows && has_implied_rows_) {
         remove(kRows);
