@@ -96,6 +96,9 @@ class LRVB_EXPORT Model {
     /// and densities are with respect to Lebesgue measure, as those of the families are. A value has no spread, so this
     /// is L itself at m = T(θ), which is the default; a model with many rows overrides it, to look at them once for
     /// many values. The same bits for any number of threads.
+    ///
+    /// Of variables whose family holds their prior as its base measure h (family::Scale), it lacks Σ log h(θ_j), as L
+    /// does: add family::Scale::log_base, or draw in the coordinates of sample/unbounded.hpp, which do.
     virtual Vector log_joint(const Matrix& statistics, int threads) const;
 
     /// The same for each column, with the derivatives of L in the stacked statistics there: what a sampler's gradient

@@ -134,7 +134,6 @@ void NodeFunction::analyse() {
         bool is_constant = false;
         double number = 0.0;
         bool linear = false;
-        Vector slopes;                                 // of what is linear, with the constant in `number`
         bool multiple = false;                         // a positive number times a statistic that has a logarithm
         std::optional<std::pair<double, Vector>> log;  // constant and powers
     };
@@ -145,7 +144,6 @@ void NodeFunction::analyse() {
         if (instruction.op == Op::number) {
             result.is_constant = result.linear = true;
             result.number = instruction.number;
-            result.slopes = Vector::Zero(count);
             if (result.number > 0.0) {
                 result.range = result.number < 1.0 ? Range::probability : Range::positive;
                 result.log.emplace(std::log(result.number), Vector::Zero(count));
@@ -156,7 +154,6 @@ void NodeFunction::analyse() {
         if (instruction.op == Op::leaf || instruction.op == Op::leaf_exp) {
             result.range = instruction.range;
             result.linear = instruction.op == Op::leaf;
-            if (result.linear) result.slopes = Vector::Unit(count, instruction.leaf);
             result.multiple = instruction.has_logarithm;
             if (instruction.op == Op::leaf_exp) result.log.emplace(0.0, Vector::Unit(count, instruction.leaf));
             stack.push_back(std::move(result));
@@ -179,17 +176,12 @@ void NodeFunction::analyse() {
                 case Op::unit:
                     result.range = Range::probability;
                     result.linear = right.linear;
-                    result.slopes = right.slopes;
-                    result.number = right.number;
                     break;
                 case Op::negate:
                     result.linear = right.linear;
-                    result.slopes = -right.slopes;
-                    result.number = -right.number;
                     break;
                 case Op::exp:
                     result.range = Range::positive;
-                    if (right.linear) result.log.emplace(right.number, right.slopes);
                     break;
                 case Op::sqrt:
                     result.range = right.range;
@@ -221,16 +213,12 @@ void NodeFunction::analyse() {
                 if (is_number(left, 0.0)) result.range = right.range;
                 if (is_number(right, 0.0)) result.range = left.range;
                 result.linear = left.linear && right.linear;
-                if (result.linear) result.slopes = left.slopes + right.slopes;
-                result.number = left.number + right.number;
                 break;
             case Op::subtract:
                 if (is_number(left, 1.0) && right.range == Range::probability) {
                     result.range = Range::probability;
                 }
                 result.linear = left.linear && right.linear;
-                if (result.linear) result.slopes = left.slopes - right.slopes;
-                result.number = left.number - right.number;
                 break;
             case Op::multiply:
                 if (positive) {
@@ -240,11 +228,6 @@ void NodeFunction::analyse() {
                 if (is_number(left, 1.0)) result.range = right.range;
                 if (is_number(right, 1.0)) result.range = left.range;
                 result.linear = (left.linear && right.is_constant) || (left.is_constant && right.linear);
-                if (result.linear) {
-                    result.slopes =
-                        right.is_constant ? Vector(right.number * left.slopes) : Vector(left.number * right.slopes);
-                }
-                result.number = left.number * right.number;
                 result.multiple = (left.multiple && right.is_constant && right.number > 0.0) ||
                                   (right.multiple && left.is_constant && left.number > 0.0);
                 if (left.log && right.log) {
@@ -254,8 +237,6 @@ void NodeFunction::analyse() {
             case Op::divide:
                 if (positive) result.range = Range::positive;
                 result.linear = left.linear && right.is_constant;
-                if (result.linear) result.slopes = left.slopes / right.number;
-                result.number = left.number / right.number;
                 result.multiple = left.multiple && right.is_constant && right.number > 0.0;
                 if (left.log && right.log) {
                     result.log.emplace(left.log->first - right.log->first, left.log->second - right.log->second);

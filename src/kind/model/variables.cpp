@@ -99,12 +99,14 @@ PosteriorVariable stepped_variable(const VariableMeaning& meaning, const NodeFun
     return unbounded_variable(meaning, mean, gradient);
 }
 
-constexpr double kWidestLogarithm = 4.0;  // its variance, beyond which no sd is believed
+constexpr double kWidestLogarithm = 0.5;  // its variance, beyond which it is hardly normal
 
-// The sd of a lognormal over that of its linear part.
-double lognormal_factor(double variance) {
-    const double own = std::min(variance, kWidestLogarithm);
-    return own > 1e-8 ? std::sqrt(std::expm1(own) / own) : 1.0;
+// The sd of a lognormal over that of its linear part. Logarithms of precisions are skewed to the left, so that it is
+// too much for their powers, and rather too little for those of variances.
+double lognormal_factor(const Vector& powers, const Matrix& covariance) {
+    if (!(powers.maxCoeff() <= 0.0)) return 1.0;
+    const double variance = std::min(powers.dot(covariance * powers), kWidestLogarithm);
+    return variance > 1e-8 ? std::sqrt(std::expm1(variance) / variance) : 1.0;
 }
 
 // The sd to second order over that to first, of a normal with this covariance: Var f = gᵀVg + ½ tr(HVHV).
@@ -141,7 +143,7 @@ PosteriorVariable derived_variable(const VariableMeaning& meaning, const NodeFun
         const double mean = std::exp(centre + 0.5 * logarithm.powers.dot(spread * logarithm.powers));
         const bool is_probability = function.range() == NodeFunction::Range::probability;
         if (!is_probability) {
-            const double wider = lognormal_factor(logarithm.powers.dot(covariance * logarithm.powers));
+            const double wider = lognormal_factor(logarithm.powers, covariance);
             return transformed_variable(meaning, mean, along(positions, Vector(wider * mean * logarithm.powers)),
                                         Transform::exponential, centre, along(positions, logarithm.powers));
         }
