@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._core import __version__
+from ._core import MixtureSums, __version__
 from ._errors import ConvergenceWarning, DataError, FitWarning, NotConverged, TooLarge, UsageError
 from ._fit import CheckReport, Fit, LooReport, load, loads
 from ._fitting import mixture, model, regression
@@ -43,7 +43,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "CheckReport", "ConvergenceWarning", "DataError", "Fit", "FitWarning", "LinearRegression", "LooReport", "Model", "NormalMixture",
+    "CheckReport", "ConvergenceWarning", "DataError", "Fit", "FitWarning", "LinearRegression", "LooReport", "MixtureSums", "Model", "NormalMixture",
     "NotConverged", "TooLarge", "UsageError", "__version__", "bernoulli", "beta", "binomial", "categorical", "dirichlet", "exponential",
     "gamma", "load", "loads", "log", "mixture", "model", "multinomial", "mv_normal", "normal", "one_of", "poisson", "regression", "scaled",
     "wishart",

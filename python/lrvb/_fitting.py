@@ -11,6 +11,7 @@ from typing import Any, Iterable, Optional, Sequence, Union
 import numpy as np
 
 from . import _core
+from ._dask import dask_data, is_dask
 from ._data import DataLike, as_data, path_of, MEMORY, WEIGHTS
 from ._errors import ConvergenceWarning, DataError, FitWarning, UsageError
 from ._fit import Fit
@@ -142,8 +143,8 @@ def mixture(
 
     Parameters
     ----------
-    data : array, DataFrame, path, iterator of chunks, or callable that returns one
-        Doubles are read where they are. An iterator can be read once, so what it holds must fit into `memory`; a callable is called
+    data : array, DataFrame, path, iterator of chunks, callable that returns one, or Dask array or frame
+        Doubles are read where they are; those of Dask stay with its workers, and only sums of them come here. An iterator can be read once, so what it holds must fit into `memory`; a callable is called
         whenever the rows are needed.
     n_components : int
         How many normals.
@@ -207,14 +208,18 @@ def mixture(
     if isinstance(weights, str):
         settings.append(("weights", weights))
     elif weights is not None:
-        array = np.asarray(weights)
+        array = None if is_dask(data) else np.asarray(weights)
         settings.append(("weights", WEIGHTS))
     used = None
-    if columns is not None and hasattr(data, "columns"):
+    if columns is not None and hasattr(data, "columns") and not is_dask(data):
         used = ([columns] if isinstance(columns, str) else list(columns)) + ([weights] if isinstance(weights, str) else [])
         missing = [name for name in used if name not in [str(own) for own in data.columns]]
         used = None if missing else used  # ranges, or what is not there: the library says which
-    core = as_data(data, names=names, columns=used, weights=array, na=na, memory=memory)
+    if is_dask(data):
+        core = dask_data(data, names=names, columns=columns, weights=weights, drop_missing=drop_missing, na=na)
+        settings = [setting for setting in settings if setting[0] != "columns"]
+    else:
+        core = as_data(data, names=names, columns=used, weights=array, na=na, memory=memory)
     return fitted(
         "mixture", core, settings, source=data, seed=seed, tolerance=tolerance, max_iterations=max_iterations, check=check,
         seconds=seconds, threads=threads, progress=progress,

@@ -188,6 +188,10 @@ Data Data::from_chunks(const py::function& chunks, const std::vector<std::string
     return Data(Dataset(std::make_shared<Chunks>(chunks, names, is_repeatable), DataOptions{memory, na}));
 }
 
+Data Data::from_source(std::shared_ptr<RowSource> source) {
+    return Data(Dataset(std::move(source)));
+}
+
 std::optional<Index> Data::rows() const {
     if (!table_) return std::nullopt;
     return table_->rows;

@@ -21,6 +21,9 @@ class Data {
     static Data from_chunks(const py::function& chunks, const std::vector<std::string>& names, bool is_repeatable,
                             std::size_t memory, const std::vector<std::string>& na);
 
+    /// Rows that are with others.
+    static Data from_source(std::shared_ptr<RowSource> source);
+
     const Dataset& dataset() const { return dataset_; }
     std::string name() const { return dataset_.name(); }
     std::vector<std::string> column_names() const { return dataset_.column_names(); }

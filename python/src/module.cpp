@@ -2,6 +2,7 @@
 #include "declared.hpp"
 #include "fit.hpp"
 #include "queries.hpp"
+#include "team.hpp"
 
 #include <lrvb/formula/formula.hpp>
 #include <lrvb/kind/kind.hpp>
@@ -344,6 +345,7 @@ PYBIND11_MODULE(_core, module) {
     bind_drawing(module);
     bind_declared(module);
     bind_fit(module);
+    bind_team(module);
 }
 
 }  // namespace lrvb::python
