@@ -1,6 +1,6 @@
 # Thin targets over scripts/setup (Debian packages) and the CMake presets.
 
-.PHONY: demo test python install uninstall deb bench models compare-lme4 checks honesty optima sbc picture screenshots reproduce asan fuzz tidy format format-check clean setup
+.PHONY: demo test python mpi install uninstall deb bench models compare-lme4 checks honesty optima sbc picture screenshots reproduce asan fuzz tidy format format-check clean setup
 .DEFAULT_GOAL := demo
 
 setup:
@@ -15,7 +15,7 @@ demo: build/release/build.ninja
 	@echo
 	@build/release/bin/lrvb report build/old_faithful.json data/old_faithful.csv -o build/report.html
 
-test: build/release/build.ninja with-python-release
+test: build/release/build.ninja with-python-release with-mpi-release
 	@cmake --build --parallel $(shell nproc) --preset release
 	@ctest --preset release
 
@@ -27,6 +27,16 @@ python: build/release/build.ninja with-python-release
 with-python-%: build/%/build.ninja
 	@scripts/setup packages-python
 	@grep -q '^LRVB_BUILD_PYTHON:BOOL=ON' build/$*/CMakeCache.txt || cmake --preset $* -D LRVB_BUILD_PYTHON=ON
+
+# The program lrvb-mpi, in build/release/bin, and its tests. lrvb and the library need none of it.
+mpi: build/release/build.ninja with-mpi-release
+	@cmake --build --parallel $(shell nproc) --preset release --target lrvb_mpi_program lrvb_mpi_tests
+	@ctest --preset release -R '^Mpi\.'
+
+# Configured before MPI was there, a build looks for it again.
+with-mpi-%: build/%/build.ninja
+	@scripts/setup packages-mpi
+	@grep -q '^MPI_CXX_LIB_NAMES:STRING=.' build/$*/CMakeCache.txt || cmake --preset $*
 
 # Program, library, manual page, completions and documents: make install PREFIX=$HOME/.local
 PREFIX = /usr/local
@@ -69,7 +79,7 @@ models: build/release/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset release --target lrvb_program
 	@node scripts/models.mjs build/release/bin/lrvb docs/models.md
 
-bench: build/release/build.ninja
+bench: build/release/build.ninja with-mpi-release
 	@cmake --build --parallel $(shell nproc) --preset release --target benchmarks lrvb_program
 	@build/release/bench/cholesky
 	@build/release/bench/csv
@@ -79,6 +89,7 @@ bench: build/release/build.ninja
 	@build/release/bench/row_mixture
 	@build/release/bench/leverage
 	@build/release/bench/samplers
+	@scripts/bench-cluster build/release
 	@scripts/bench-lme4 build/release/bin/lrvb
 	@PYTHONPATH=build/release/python scripts/bench-python
 
@@ -110,7 +121,7 @@ sbc: build/release/build.ninja
 	@build/release/bench/sbc
 	@build/release/bench/field_sbc
 
-asan: build/asan/build.ninja with-python-asan
+asan: build/asan/build.ninja with-python-asan with-mpi-asan
 	@cmake --build --parallel $(shell nproc) --preset asan
 	@ctest --preset asan
 

@@ -2,6 +2,7 @@
 
 /// Everything a user includes, but for <lrvb/report/report.hpp>, which is in a library of its own.
 
+#include <lrvb/base/communicator.hpp>
 #include <lrvb/base/document.hpp>
 #include <lrvb/base/errors.hpp>
 #include <lrvb/base/fields.hpp>
@@ -19,6 +20,8 @@
 #include <lrvb/data/frame.hpp>
 #include <lrvb/data/memory_table.hpp>
 #include <lrvb/data/npy.hpp>
+#include <lrvb/data/row_crew.hpp>
+#include <lrvb/data/row_team.hpp>
 #include <lrvb/data/table.hpp>
 #include <lrvb/family/any_family.hpp>
 #include <lrvb/family/symmetric.hpp>
@@ -36,6 +39,7 @@
 #include <lrvb/kind/mixture/model.hpp>
 #include <lrvb/kind/mixture/posterior.hpp>
 #include <lrvb/kind/mixture/prediction.hpp>
+#include <lrvb/kind/mixture/sums.hpp>
 #include <lrvb/kind/options.hpp>
 #include <lrvb/kind/picture.hpp>
 #include <lrvb/kind/regression/design.hpp>
@@ -63,6 +67,7 @@
 #include <lrvb/query/loo.hpp>
 #include <lrvb/query/model_check.hpp>
 #include <lrvb/query/robust.hpp>
+#include <lrvb/query/row_tallies.hpp>
 #include <lrvb/query/sensitivity.hpp>
 #include <lrvb/response/covariance.hpp>
 #include <lrvb/response/linear_response.hpp>

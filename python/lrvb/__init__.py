@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._core import __version__
+from ._core import MixtureSums, __version__
 from ._errors import ConvergenceWarning, DataError, FitWarning, ModelError, NotConverged, TooLarge, UsageError
 from ._comparison import Comparison, compare
 from ._fit import Fit, load, loads
@@ -45,7 +45,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "CheckReport", "Comparison", "ConvergenceWarning", "DataError", "Fit", "FitWarning", "LinearRegression", "LooReport", "Model", "ModelError",
+    "CheckReport", "Comparison", "ConvergenceWarning", "DataError", "Fit", "FitWarning", "LinearRegression", "LooReport", "MixtureSums", "Model", "ModelError",
     "NormalMixture", "NotConverged", "TooLarge", "UsageError", "__version__", "bernoulli", "beta", "binomial", "categorical", "compare",
     "dirichlet", "exponential", "gamma", "load", "loads", "log", "mixture", "mixtures", "model", "multinomial", "mv_normal", "normal",
     "one_of", "poisson", "regression", "scaled", "wishart",

@@ -11,6 +11,7 @@ from sklearn.base import (
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _core
+from ._dask import dask_features, is_dask
 from ._data import as_data, WEIGHTS
 from ._fit import Fit
 from ._fitting import fitted, mixture
@@ -134,6 +135,7 @@ class NormalMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMi
         Parameters
         ----------
         X : array or DataFrame of shape (n_samples, n_features)
+            Those of Dask stay with its workers.
         y : ignored
         sample_weight : array of shape (n_samples,), optional
             How often each row counts.
@@ -144,8 +146,16 @@ class NormalMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMi
         """
         if self.covariance_type not in ("full", "diag"):
             raise ValueError(f"covariance_type is {self.covariance_type!r}, but must be 'full' or 'diag'")
-        rows = self._validated(X, reset=True)
-        if sample_weight is not None:
+        if is_dask(X):
+            rows, names = dask_features(X)
+            self.n_features_in_ = len(names)
+            if hasattr(X, "columns"):
+                self.feature_names_in_ = np.asarray(names, dtype=object)
+            elif hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+        else:
+            rows = self._validated(X, reset=True)
+        if sample_weight is not None and not is_dask(X):
             sample_weight = _check_sample_weight(sample_weight, rows, dtype=np.float64)
         fit = mixture(
             rows, self.n_components, weights=sample_weight, names=self._names(),

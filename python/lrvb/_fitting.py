@@ -11,6 +11,7 @@ import numpy as np
 from . import _core
 from ._bugs import data_of_model, text_of_model
 from ._comparison import Comparison
+from ._dask import dask_data, is_dask
 from ._data import DataLike, as_data, MEMORY, WEIGHTS
 from ._errors import ConvergenceWarning, DataError, FitWarning, UsageError, file_error, in_python, warn
 from ._fit import Fit
@@ -76,8 +77,8 @@ def mixture(
 
     Parameters
     ----------
-    data : array, DataFrame, path, iterator of chunks, or callable that returns one
-        Doubles are read where they are. An iterator can be read once, so what it holds must fit into `memory`; a callable is called
+    data : array, DataFrame, path, iterator of chunks, callable that returns one, or Dask array or frame
+        Doubles are read where they are; those of Dask stay with its workers, and only sums of them come here. An iterator can be read once, so what it holds must fit into `memory`; a callable is called
         whenever the rows are needed.
     n_components : int
         How many normals.
@@ -246,9 +247,12 @@ def _mixture_request(
     if isinstance(weights, str):
         settings.append(("weights", weights))
     elif weights is not None:
-        array = np.asarray(weights)
+        array = None if is_dask(data) else np.asarray(weights)
         settings.append(("weights", WEIGHTS))
     na, memory = texts("na", na), count("memory", memory)
+    if is_dask(data):
+        core = dask_data(data, names=names, columns=columns, weights=weights, drop_missing=drop_missing, na=na)
+        return core, [setting for setting in settings if setting[0] != "columns"]
     return as_data(data, names=names, columns=used, weights=array, na=na, memory=memory), settings
 
 

@@ -246,6 +246,10 @@ Data Data::from_parts(const py::list& parts) {
     return Data(Dataset::of_arrays(kInMemory, all.arrays()));
 }
 
+Data Data::from_source(std::shared_ptr<RowSource> source) {
+    return Data(Dataset(std::move(source)));
+}
+
 std::optional<Index> Data::rows() const {
     if (!table_) return std::nullopt;
     return table_->rows;

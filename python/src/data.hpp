@@ -26,6 +26,8 @@ class Data {
     /// The same of what lies in memory, and of files beside it. Each part is a path, a tuple (rows, columns as above)
     /// for a table, or a list of (name, array of any dimensions). All is copied.
     static Data from_parts(const py::list& parts);
+    /// Rows that are with others.
+    static Data from_source(std::shared_ptr<RowSource> source);
 
     const Dataset& dataset() const { return dataset_; }
     std::string name() const { return dataset_.name(); }

@@ -3,6 +3,7 @@
 #include "declared.hpp"
 #include "fit.hpp"
 #include "queries.hpp"
+#include "team.hpp"
 
 #include <lrvb/bugs/diagnostics.hpp>
 #include <lrvb/formula/formula.hpp>
@@ -358,6 +359,7 @@ PYBIND11_MODULE(_core, module) {
     bind_declared(module);
     bind_fit(module);
     bind_comparison(module);
+    bind_team(module);
 }
 
 }  // namespace lrvb::python

@@ -138,6 +138,7 @@ int fit_all(const Kind& kind, const OptionInfo& option, const Settings& settings
 }
 
 int fit_kind(const Kind& kind, const Settings& settings) {
+    require_shared_rows(kind);
     if (const std::optional<OptionInfo> option = range_option(kind, settings)) {
         return fit_all(kind, *option, settings);
     }

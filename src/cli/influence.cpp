@@ -28,16 +28,18 @@ class InfluenceCommand {
 
     int run() {
         if (settings_.has("by")) return run_by(settings_.text("by"));
-        std::optional<LineFile> file;
-        if (!output_.empty()) {
-            file.emplace(output_);
-            file->add(csv_line(header()));
+        if (output_.empty()) {  // then no others need to come here
+            for (const RowInfluence::Case& one : influence_.most_influential(settings_.whole("top", 20))) top_.add(one);
+            show();
+            return kSuccess;
         }
+        LineFile file(output_);
+        file.add(csv_line(header()));
         influence_.each([&](const RowInfluence::Case& one) {
-            if (file) file->add(csv_line(fields(one, exact)));
+            file.add(csv_line(fields(one, exact)));
             top_.add(one);
         });
-        if (file) file->commit();
+        file.commit();
         if (output_ != "-") show();
         return kSuccess;
     }

@@ -1,6 +1,7 @@
 #include "cli/options.hpp"
 
 #include "base/files.hpp"
+#include "data/parts.hpp"
 
 #include <fmt/format.h>
 
@@ -31,7 +32,36 @@ std::size_t bytes_of(const std::string& size) {
     return number << shift;
 }
 
+// The inputs, with the files that a pattern or a list names in its place.
+std::vector<std::string> read_files(const std::vector<std::string>& inputs) {
+    std::vector<std::string> files;
+    for (const std::string& input : inputs) {
+        files.push_back(input);
+        if (!detail::names_parts(input)) continue;
+        try {
+            for (std::string& part : detail::parts_of(input)) files.push_back(std::move(part));
+        } catch (const std::runtime_error&) {  // who reads them says why
+        }
+    }
+    return files;
+}
+
+RankOptions
+    ranks_here;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): the process is one of them, or not
+
 }  // namespace
+
+void set_ranks(RankOptions ranks) {
+    ranks_here = std::move(ranks);
+}
+
+void require_shared_rows(const Kind& kind) {
+    if (!ranks_here.crew || !kind.row_questions().empty()) return;
+    throw std::runtime_error(fmt::format(
+        "a {} needs all rows in one process, so that they cannot be shared out among ranks: fit it by lrvb instead of "
+        "lrvb-mpi",
+        kind.name()));
+}
 
 OptionInfo fit_argument() {
     return OptionInfo{"FIT", "A fit file, as 'lrvb fit … -o FIT' writes it; - for standard input",
@@ -102,6 +132,7 @@ Dataset data_of(const Settings& settings) {
     DataOptions options;
     if (settings.given("memory")) options.memory = bytes_of(settings.text("memory"));
     options.na = settings.list("na");
+    options.crew = ranks_here.crew;
     return {settings.texts("DATA"), options};
 }
 
@@ -114,7 +145,8 @@ std::vector<std::string> files_of(const Settings& settings, const std::vector<st
 }
 
 int threads_of(const Settings& settings) {
-    const auto cores = static_cast<Index>(std::max(1U, std::thread::hardware_concurrency()));
+    const auto cores = ranks_here.crew ? Index{ranks_here.threads}
+                                       : static_cast<Index>(std::max(1U, std::thread::hardware_concurrency()));
     return static_cast<int>(settings.whole("threads", cores));
 }
 
@@ -122,7 +154,7 @@ void require_other_file(const std::string& output, const std::vector<std::string
     if (std::count(inputs.begin(), inputs.end(), "-") > 1) {
         throw UsageError("only one file can come from standard input: save the other");
     }
-    for (const std::string& input : inputs) {
+    for (const std::string& input : read_files(inputs)) {
         std::error_code ignored;
         if (!output.empty() && output != "-" && std::filesystem::is_regular_file(input, ignored) &&
             std::filesystem::equivalent(input, output, ignored)) {

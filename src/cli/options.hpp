@@ -1,8 +1,10 @@
 #pragma once
 
 #include <lrvb/data/dataset.hpp>
+#include <lrvb/kind/kind.hpp>
 #include <lrvb/kind/options.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,15 @@ OptionInfo all_option(const std::string& these);
 OptionInfo output_option(const std::string& help);
 
 Format format_of(const Settings& settings);
+/// Processes that read DATA together, in the program lrvb-mpi: set before the command runs.
+struct RankOptions {
+    std::shared_ptr<RowCrew> crew;
+    int threads = 1;  // where nobody asks for more: cores are shared by the ranks of a machine
+};
+void set_ranks(RankOptions ranks);
+/// Refuses a kind of model whose rows cannot be shared out, where they should be.
+void require_shared_rows(const Kind& kind);
+
 /// DATA, with as much memory as it may take.
 Dataset data_of(const Settings& settings);
 /// All files of these options, in order; none of what was not given.

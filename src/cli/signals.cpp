@@ -1,10 +1,13 @@
 #include "cli/signals.hpp"
 
 #include "base/unfinished.hpp"
+#include "cli/command.hpp"
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <unistd.h>
 
 namespace lrvb::cli {
 
@@ -15,8 +18,16 @@ volatile std::sig_atomic_t interrupted = 0;
 using SignalHandler = void (*)(int);
 SignalHandler before_interruption = SIG_DFL;
 
+const char* volatile last_words = nullptr;
+
 extern "C" void end_program(int signal) {
     detail::remove_unfinished_files();
+    const char* const words = last_words;
+    if (signal == SIGTERM && words != nullptr) {
+        const ssize_t ignored = ::write(STDERR_FILENO, words, std::strlen(words));
+        static_cast<void>(ignored);
+        std::_Exit(kBadInput);
+    }
     std::signal(signal, SIG_DFL);
     std::raise(signal);
 }
@@ -40,6 +51,10 @@ void leave_no_files_behind() {
         replace_handler(signal, end_program);
     }
     std::signal(SIGXFSZ, SIG_IGN);
+}
+
+void say_when_terminated(const char* line) {
+    last_words = line;
 }
 
 Interruption::Interruption() {

@@ -7,6 +7,10 @@ namespace lrvb::cli {
 /// system allows is refused where it is written.
 void leave_no_files_behind();
 
+/// What SIGTERM says, and then ends the program with the code of bad input: null, which is the default, says nothing.
+/// The text must stay where it is.
+void say_when_terminated(const char* line);
+
 /// While it lives, Ctrl-C asks for an end instead of making one; a second Ctrl-C ends the program.
 class Interruption {
   public:

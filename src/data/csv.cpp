@@ -30,6 +30,7 @@ class CsvSource::Implementation {
         : reader_(path, options.block, options.read_once ? 0 : options.memory, options.columns, options.ranges,
                   options.last.empty() ? std::vector<std::string>() : std::vector{options.last}, options.na),
           missing_(options.missing) {
+        if (options.range) reader_.restrict_to(options.range->begin, options.range->end, options.range->rows_before);
         slots_.assign(reader_.names().size(), -1);
         for (std::size_t i = 0; i < selected().size(); ++i) slots_[selected()[i]] = static_cast<Index>(i);
         for (const char stop : {reader_.separator(), '\n', '\r', '\0'})
@@ -59,7 +60,8 @@ class CsvSource::Implementation {
             if (outcome == Outcome::end) break;
             if (outcome == Outcome::row) ++count;
         }
-        if (count == 0 && dropped_ > 0 && dropped_ == reader_.row()) reader_.refuse_all_missing();
+        const bool is_whole = !reader_.is_restricted();
+        if (is_whole && count == 0 && dropped_ > 0 && dropped_ == reader_.row()) reader_.refuse_all_missing();
         return count;
     }
 
@@ -156,7 +158,7 @@ class CsvSource::Implementation {
     [[noreturn]] void refuse_missing(Index row, std::size_t place) {
         constexpr Index most = 1'000'000;  // rows
         std::vector<double> ignored(selected().size());
-        bool saw_all = true;
+        bool saw_all = !reader_.is_restricted();
         try {
             while (read_plain(ignored.data(), 1) > 0 || read_any(ignored.data(), Missing::drop) != Outcome::end) {
                 if (reader_.row() < row + most) continue;

@@ -24,9 +24,9 @@ void CsvBuffer::fill() {
         end_ = kept;
     }
     // A record longer than a block is scanned anew with every fill: the window doubles, so that this stays linear.
-    const std::size_t wanted = std::max(block_, kept);
+    const std::size_t wanted = std::min(std::max(block_, kept), limit_ - std::min(limit_, storage_place_ + end_));
     if (storage_.size() < kept + wanted + room_behind) storage_.resize(kept + wanted + room_behind);
-    const std::size_t count = stream_.read(storage_.data() + end_, wanted);
+    const std::size_t count = wanted == 0 ? 0 : stream_.read(storage_.data() + end_, wanted);
     end_ += count;
     if (count == 0) {
         is_last_ = true;
@@ -41,6 +41,17 @@ void CsvBuffer::rewind() {
         begin_ = mark_ - storage_place_;
         return;
     }
+    stream_.seek(mark_);
+    storage_place_ = mark_;
+    begin_ = 0;
+    end_ = 0;
+    lines_end_ = 0;
+    is_last_ = false;
+}
+
+void CsvBuffer::restrict_to(std::size_t begin, std::size_t end) {
+    mark_ = std::max(mark_, begin);
+    limit_ = std::max(mark_, end);
     stream_.seek(mark_);
     storage_place_ = mark_;
     begin_ = 0;

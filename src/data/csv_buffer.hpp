@@ -3,6 +3,7 @@
 #include "data/unpacked_stream.hpp"
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ class CsvBuffer {
     /// `rewind` will come back to the present beginning.
     void mark() { mark_ = storage_place_ + begin_; }
     void rewind();
+    /// From now on there is nothing but the bytes from `begin` on, or from the mark if that is later, up to `end`.
+    void restrict_to(std::size_t begin, std::size_t end);
 
   private:
     UnpackedStream stream_;
@@ -54,6 +57,7 @@ class CsvBuffer {
     std::size_t lines_end_ = 0;
     bool is_last_ = false;
     std::size_t mark_ = 0;
+    std::size_t limit_ = std::numeric_limits<std::size_t>::max();
 };
 
 }  // namespace lrvb::detail

@@ -63,8 +63,15 @@ std::vector<std::string> CsvReader::selected_names() const {
 
 void CsvReader::rewind() {
     buffer_.rewind();
-    row_ = 0;
+    row_ = rows_before_;
     blank_rows_ = 0;
+}
+
+void CsvReader::restrict_to(std::size_t begin, std::size_t end, Index rows_before) {
+    buffer_.restrict_to(begin, end);
+    rows_before_ = rows_before;
+    is_restricted_ = true;
+    row_ = rows_before;
 }
 
 bool CsvReader::next() {

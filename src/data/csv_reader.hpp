@@ -36,6 +36,9 @@ class CsvReader {
 
     /// Begins again at the first row.
     void rewind();
+    /// CsvOptions::range.
+    void restrict_to(std::size_t begin, std::size_t end, Index rows_before);
+    bool is_restricted() const { return is_restricted_; }
 
     /// Splits the next record that is not blank; false at the end of the file. Of a file with a single column, the
     /// blank lines before it are rows without a value; in any other, they are refused.
@@ -87,6 +90,8 @@ class CsvReader {
     std::vector<std::size_t> selected_;
     bool leaves_out_row_names_ = false;
     CsvRecord record_;
+    Index rows_before_ = 0;
+    bool is_restricted_ = false;
     Index row_ = 0;  // rows passed
     Index blank_rows_ = 0;
 };

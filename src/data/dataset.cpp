@@ -4,12 +4,16 @@
 #include "data/csv_record.hpp"
 #include "data/kept_rows.hpp"
 #include "data/memory_rows.hpp"
+#include "data/number_cache.hpp"
+#include "data/parts.hpp"
 #include "data/row_numbers.hpp"
+#include "data/rows_digest.hpp"
 
 #include <lrvb/base/interruption.hpp>
 #include <lrvb/data/csv.hpp>
 #include <lrvb/data/dataset.hpp>
 #include <lrvb/data/npy.hpp>
+#include <lrvb/data/row_crew.hpp>
 #include <lrvb/data/table.hpp>
 
 #include <fmt/format.h>
@@ -47,83 +51,24 @@ struct Opened {
     }
 };
 
-// Numbers that are kept for as long as they are few enough.
-class Cache {
-  public:
-    /// `expected` numbers, where that is known: then there is no need to find out that they are too many.
-    Cache(std::size_t bytes, std::size_t expected, bool wanted)
-        : most_(bytes / sizeof(double)), is_kept_(wanted && expected <= most_) {
-        if (is_kept_) numbers_.reserve(expected);
-    }
-
-    bool is_kept() const { return is_kept_; }
-
-    void add(const double* numbers, std::size_t count) {
-        if (!is_kept_) return;
-        if (count > most_ - numbers_.size()) {
-            is_kept_ = false;
-            numbers_ = {};
-            return;
-        }
-        grow(numbers_.size() + count);
-        numbers_.insert(numbers_.end(), numbers, numbers + count);
-    }
-
-    std::vector<double> taken() { return std::move(numbers_); }
-
-  private:
-    // By halves of the most there can be: while all is copied to a place twice as large, half of that place is still
-    // without memory, and old and new together take no more than what is allowed.
-    void grow(std::size_t size) {
-        if (size <= numbers_.capacity()) return;
-        std::size_t capacity = most_;
-        while (capacity / 2 > size && capacity / 2 > 0) capacity /= 2;
-        numbers_.reserve(capacity);
-    }
-
-    std::size_t most_;
-    bool is_kept_;
-    std::vector<double> numbers_;
-};
-
-// A NumPy file has no texts that could mean a missing value.
-void require_no_texts(const std::string& path, const std::vector<std::string>& na) {
-    if (na.empty()) return;
-    throw std::runtime_error(
-        fmt::format("{}: {} cannot mean a missing value in a NumPy file, which holds numbers alone: give a CSV file",
-                    path, detail::shown(na.front())));
-}
-
-// `last` is a column that is read after all others.
-Opened open(const std::string& path, const std::vector<std::string>& columns, bool ranges, const std::string& last,
-            bool drop_missing, const std::vector<std::string>& na) {
+Opened open(const std::string& path, const RowSelection& selection, const std::vector<std::string>& na) {
     Opened opened;
-    if (path.ends_with(".npy")) {
-        require_no_texts(path, na);
-        NpyOptions options;
-        options.columns = columns;
-        options.ranges = ranges;
-        if (!last.empty()) options.last = {last};
-        auto source = std::make_shared<NpySource>(path, options);
+    opened.counts_dropped = selection.drop_missing && !path.ends_with(".npy");
+    if (detail::names_parts(path)) {
+        auto source = std::make_shared<detail::PartsSource>(path, detail::whole_parts(path), selection, na);
         opened.names = source->column_names();
-        opened.rows = source->rows();
+        opened.dropped = [parts = source.get()] { return parts->dropped(); };
+        opened.leaves_out_row_names = source->leaves_out_row_names();
         opened.source = std::move(source);
         return opened;
     }
-    CsvOptions options;
-    options.columns = columns;
-    options.ranges = ranges;
-    options.last = last;
-    options.missing = drop_missing ? Missing::drop : Missing::refuse;
-    options.na = na;
-    options.read_once = true;
-    auto source = std::make_shared<CsvSource>(path, options);
-    opened.names = source->column_names();
-    opened.csv = source.get();
-    opened.dropped = [csv = source.get()] { return csv->dropped(); };
-    opened.counts_dropped = drop_missing;
-    opened.leaves_out_row_names = source->leaves_out_row_names();
-    opened.source = std::move(source);
+    detail::OpenedPart part = detail::open_part({path}, selection, na, true);
+    opened.names = std::move(part.names);
+    opened.rows = part.rows;
+    opened.csv = part.csv;
+    if (part.csv != nullptr) opened.dropped = [csv = part.csv] { return csv->dropped(); };
+    opened.leaves_out_row_names = part.leaves_out_row_names;
+    opened.source = std::move(part.source);
     return opened;
 }
 
@@ -519,17 +464,19 @@ Dataset dataset_of(const DataRecord& record) {
 }
 
 DataRows Dataset::rows(const RowSelection& selection) const {
+    if (options_.crew && !paths_.empty()) return options_.crew->open(path(), selection, options_);
+    if (const auto shared = std::dynamic_pointer_cast<TeamRows>(source_))
+        return detail::rows_of_team(shared, selection);
     FrameOptions own;
     own.columns = selection.columns;
     own.ranges = selection.ranges;
     if (!selection.weights.empty()) own.last = {selection.weights};
     own.missing = selection.drop_missing ? Missing::drop : Missing::refuse;
     own.na = options_.na;
-    const Opened opened =
-        table_    ? open(table_, own)
-        : source_ ? open(source_, own)
-        : frame_  ? open(chosen_of(*frame_, own))
-                  : open(path(), own.columns, own.ranges, selection.weights, selection.drop_missing, options_.na);
+    const Opened opened = table_    ? open(table_, own)
+                          : source_ ? open(source_, own)
+                          : frame_  ? open(chosen_of(*frame_, own))
+                                    : open(path(), selection, options_.na);
     DataRows data;
     data.record.name = opened.source->name();
     data.record.columns = opened.names;
@@ -540,9 +487,11 @@ DataRows Dataset::rows(const RowSelection& selection) const {
     }
 
     const Index width = opened.source->columns();
-    Cache cache(options_.memory, static_cast<std::size_t>(opened.rows * width), opened.source->resident() == nullptr);
+    detail::NumberCache cache(options_.memory, static_cast<std::size_t>(opened.rows * width),
+                              opened.source->resident() == nullptr);
     std::vector<double> chunk(static_cast<std::size_t>(kChunk * width));
-    Checksum checksum;
+    detail::RowsChecksum checksum(width);
+    Checksum former;
     if (selection.summarise) {
         data.summary.emplace(static_cast<Index>(data.record.columns.size()), data.record.weights.has_value());
     }
@@ -564,14 +513,16 @@ DataRows Dataset::rows(const RowSelection& selection) const {
             const Index row = data.record.rows - count + i;
             numbers.add(chunk.data() + i * width, opened.file_row(row));
         }
-        checksum.add(chunk.data(), count * width);
+        checksum.add(chunk.data(), count);
+        former.add(chunk.data(), count * width);
         for (Index i = 0; data.summary && i < count; ++i) data.summary->add(chunk.data() + i * width);
         cache.add(chunk.data(), static_cast<std::size_t>(count * width));
         if (!cache.is_kept() && opened.csv != nullptr && !opened.csv->can_go_back()) {
             detail::refuse_long_pipe(data.record.name, options_.memory);
         }
     }
-    data.record.checksum = checksum.text();
+    data.record.checksum = detail::RowsChecksum::text(checksum.take());
+    data.former_checksum = former.text();
     data.record.dropped = opened.dropped();
     if (data.record.dropped == 0) data.file_rows.clear();
     if (data.record.rows == 0) {
@@ -600,11 +551,18 @@ NewRows Dataset::new_rows(const std::vector<std::string>& columns, bool drop_mis
         const auto rows = std::make_shared<CountedRows>(opened.source, opened.file_rows);
         return {rows, [rows] { return rows->dropped(); }};
     }
-    const Opened opened = source_ ? open(source_, own) : open(path(), columns, false, {}, drop_missing, options_.na);
+    const Opened opened =
+        source_ ? open(source_, own) : open(path(), {columns, {}, drop_missing, false, false}, options_.na);
     return {opened.source, opened.dropped};
 }
 
 DataFrame Dataset::frame(const FrameOptions& options) const {
+    if (options_.crew) {
+        throw std::runtime_error(
+            fmt::format("{}: here all columns are needed in one process, so that its rows cannot be shared out among "
+                        "ranks: use lrvb instead of lrvb-mpi",
+                        name()));
+    }
     FrameOptions own = options;
     own.memory = options_.memory;
     own.na = options_.na;
@@ -623,14 +581,38 @@ DataFrame Dataset::frame(const FrameOptions& options) const {
         make(frame, names_of(outline, options.text), names_of(outline, options.numbers));
         return frame;
     }
+    if (detail::names_parts(path())) detail::refuse_parts(path());
     if (!path().ends_with(".npy")) return read_frame(path(), own);
     // Its columns are numbers; which of them are to be text is a matter of the table.
-    require_no_texts(path(), own.na);
+    detail::require_no_texts(path(), own.na);
     own.text.clear();
     own.numbers.clear();
     DataFrame frame = read_frame(path(), own);
     make(frame, names_of(frame, options.text), names_of(frame, options.numbers));
     return frame;
+}
+
+DataRows detail::rows_of_team(const std::shared_ptr<TeamRows>& rows, const RowSelection& selection) {
+    DataRows data;
+    data.source = rows;
+    data.record.name = rows->name();
+    data.record.columns = rows->column_names();
+    if (!selection.weights.empty()) {
+        data.record.weights = data.record.columns.back();
+        data.record.columns.pop_back();
+    }
+    if (!selection.columns.empty() && selection.columns != data.record.columns) {
+        throw std::runtime_error(
+            fmt::format("{}: rows that others have are all read: choose their columns there", rows->name()));
+    }
+    data.record.rows = rows->rows();
+    const auto columns = static_cast<Index>(data.record.columns.size());
+    const RowsDigest digest = ask_digest(*rows->team(), columns);
+    data.record.checksum = digest.checksum;
+    for (Index j = 0; j < columns; ++j) {
+        if (digest.numbers.counts(j)) data.counting.push_back(data.record.columns[static_cast<std::size_t>(j)]);
+    }
+    return data;
 }
 
 std::vector<std::string> Dataset::column_names() const {

@@ -154,6 +154,9 @@ class NpySource::Implementation {
                 name_, available, fmt::join(header_.shape, " × "), item_));
         }
         rows_ = header_.shape.front();
+        first_ = std::clamp(options.first_row, Index{0}, rows_);
+        end_ = first_ + std::min(options.most_rows, rows_ - first_);
+        next_ = first_;
         file_columns_ = header_.shape.size() == 2 ? header_.shape.back() : 1;
         by_column_ = header_.fortran_order && file_columns_ > 1;
         if (options.columns.empty() && options.last.empty()) {
@@ -167,7 +170,9 @@ class NpySource::Implementation {
     }
 
     const std::string& name() const { return name_; }
-    Index rows() const { return rows_; }
+    Index rows() const { return end_ - first_; }
+    std::size_t data_offset() const { return header_.data_offset; }
+    std::size_t row_bytes() const { return by_column_ ? 0 : static_cast<std::size_t>(file_columns_) * item_; }
     Index columns() const { return static_cast<Index>(columns_.size()); }
     std::vector<std::string> column_names() const {
         std::vector<std::string> names;
@@ -175,11 +180,11 @@ class NpySource::Implementation {
         return names;
     }
 
-    void rewind() { next_ = 0; }
+    void rewind() { next_ = first_; }
 
     Index read(double* rows, Index capacity) {
         detail::require_at_least("NpySource", "capacity", capacity, 1);
-        const Index total = std::min(capacity, rows_ - next_);
+        const Index total = std::min(capacity, end_ - next_);
         if (is_plain_ && !by_column_ && has_all_columns_in_order()) {
             file_.read(place(next_, 0), rows, static_cast<std::size_t>(total * columns()) * sizeof(double));
         } else {
@@ -252,7 +257,9 @@ class NpySource::Implementation {
     bool is_plain_ = false;  // doubles as they are
     bool is_whole_ = false;  // may be beyond what doubles hold
     Spread spread_ = nullptr;
-    Index rows_ = 0;
+    Index rows_ = 0;   // of the file
+    Index first_ = 0;  // of those that are read
+    Index end_ = 0;
     Index file_columns_ = 0;
     bool by_column_ = false;
     std::vector<Index> columns_;
@@ -284,6 +291,14 @@ Index NpySource::read(double* rows, Index capacity) {
 
 Index NpySource::rows() const {
     return implementation_->rows();
+}
+
+std::size_t NpySource::data_offset() const {
+    return implementation_->data_offset();
+}
+
+std::size_t NpySource::row_bytes() const {
+    return implementation_->row_bytes();
 }
 
 std::vector<std::string> NpySource::column_names() const {

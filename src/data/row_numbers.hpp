@@ -1,7 +1,12 @@
 #pragma once
 
+#include "base/bytes.hpp"
+
 #include <lrvb/types.hpp>
 
+#include <algorithm>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace lrvb::detail {
@@ -26,6 +31,39 @@ class RowNumbers {
 
     /// Once none does there is no need to go on.
     bool any_counts() const { return any_; }
+
+    /// What is known of the rows that follow these.
+    void add(const RowNumbers& next) {
+        rows_ += next.rows_;
+        any_ = false;
+        for (std::size_t j = 0; j < from_one_.size(); ++j) {
+            from_zero_[j] = from_zero_[j] && next.from_zero_[j];
+            from_one_[j] = from_one_[j] && next.from_one_[j];
+            any_ = any_ || from_zero_[j] || from_one_[j];
+        }
+    }
+
+    std::string bytes() const {
+        ByteWriter writer;
+        writer.number(rows_).number(static_cast<Index>(from_one_.size()));
+        for (std::size_t j = 0; j < from_one_.size(); ++j) {
+            writer.number(static_cast<bool>(from_zero_[j])).number(static_cast<bool>(from_one_[j]));
+        }
+        return writer.take();
+    }
+    static RowNumbers of_bytes(std::string_view bytes) {
+        ByteReader reader(bytes);
+        const Index rows = reader.index();
+        RowNumbers result(reader.index());
+        result.rows_ = rows;
+        result.any_ = false;
+        for (std::size_t j = 0; j < result.from_one_.size(); ++j) {
+            result.from_zero_[j] = reader.number<bool>();
+            result.from_one_[j] = reader.number<bool>();
+            result.any_ = result.any_ || result.from_zero_[j] || result.from_one_[j];
+        }
+        return result;
+    }
 
     /// Not of a few rows, of which it says nothing.
     bool counts(Index column) const {

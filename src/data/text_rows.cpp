@@ -1,4 +1,5 @@
 #include "data/csv_reader.hpp"
+#include "data/parts.hpp"
 
 #include <lrvb/data/dataset.hpp>
 #include <lrvb/data/npy.hpp>
@@ -143,6 +144,7 @@ std::unique_ptr<TextRows> Dataset::text_rows() const {
         throw std::runtime_error(source_->name() +
                                  ": rows that come in chunks cannot be read beside others: give a table or a file");
     }
+    if (detail::names_parts(path())) detail::refuse_parts(path());
     if (path().ends_with(".npy")) return std::make_unique<NpyTextRows>(path());
     return std::make_unique<CsvTextRows>(path());
 }

@@ -38,6 +38,14 @@ const Kind* find_kind(std::string_view name) {
     return nullptr;
 }
 
+std::vector<RowQuestion> row_questions() {
+    std::vector<RowQuestion> questions;
+    for (const std::unique_ptr<const Kind>& kind : all()) {
+        for (RowQuestion& question : kind->row_questions()) questions.push_back(std::move(question));
+    }
+    return questions;
+}
+
 void register_kind(std::unique_ptr<const Kind> kind) {
     if (find_kind(kind->name()) != nullptr) {
         throw std::invalid_argument(

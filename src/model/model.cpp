@@ -1,5 +1,6 @@
 #include "base/parallel.hpp"
 #include "base/validate.hpp"
+#include "model/tally_tree.hpp"
 
 #include <lrvb/model/row_model.hpp>
 
@@ -55,6 +56,39 @@ JointGradients Model::log_joint_gradients(const Matrix& statistics, int threads)
 
 void Model::gibbs(Vector&, const std::vector<bool>&, Random&) const {
     throw std::logic_error("this model has no Gibbs step: ask for its gibbs_work first");
+}
+
+std::string RowModel::tally_rows(const State& state, const Matrix& directions, RowChange change, const RowTally& tally,
+                                 const std::string& asked) const {
+    detail::BlockTree<detail::Tallied> tree;
+    Index some = 0;
+    ask_rows(state, directions, change, [&](const RowAnswers& rows) {
+        tree.append(some++, detail::Tallied{tally.keep(asked, rows), &tally});
+    });
+    return tree.empty() ? std::string() : tree.take().bytes;
+}
+
+namespace {
+
+std::vector<RowTally>& all_tallies() {
+    static std::vector<RowTally> tallies;
+    return tallies;
+}
+
+}  // namespace
+
+void register_row_tally(RowTally tally) {
+    for (const RowTally& known : all_tallies()) {
+        if (known.name == tally.name) return;
+    }
+    all_tallies().push_back(std::move(tally));
+}
+
+const RowTally& find_row_tally(std::string_view name) {
+    for (const RowTally& tally : all_tallies()) {
+        if (tally.name == name) return tally;
+    }
+    throw std::invalid_argument(fmt::format("nobody knows what to keep of rows for {}", name));
 }
 
 void RowModel::row_log_likelihoods(const Matrix&, int, const RowVisitor&) const {

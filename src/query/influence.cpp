@@ -1,6 +1,9 @@
+#include "base/bytes.hpp"
 #include "base/messages.hpp"
+#include "query/tallies.hpp"
 
 #include <lrvb/query/influence.hpp>
+#include <lrvb/query/row_tallies.hpp>
 
 #include <Eigen/Cholesky>
 #include <fmt/format.h>
@@ -53,7 +56,82 @@ Matrix root_of_inverse(const Matrix& covariance) {
     return inverse.asDiagonal() * Matrix(ldlt.transpositionsP().transpose() * root);
 }
 
+std::string written(const std::vector<RowInfluence::Case>& cases) {
+    detail::ByteWriter writer;
+    for (const RowInfluence::Case& one : cases) {
+        writer.number(one.row).vector(one.inputs).number(one.distance).vector(one.shifts);
+    }
+    return writer.take();
+}
+
+std::vector<RowInfluence::Case> cases_of(std::string_view bytes) {
+    std::vector<RowInfluence::Case> cases;
+    for (detail::ByteReader reader(bytes); !reader.at_end();) {
+        RowInfluence::Case& one = cases.emplace_back();
+        one.row = reader.index();
+        one.inputs = reader.vector();
+        one.distance = reader.number<double>();
+        one.shifts = reader.vector();
+    }
+    return cases;
+}
+
+// What the distance of a case is taken by, and how many of them are kept.
+struct Furthest {
+    Index count = 0;
+    Vector sds;
+    Matrix root;
+
+    std::string bytes() const { return detail::ByteWriter().number(count).vector(sds).matrix(root).take(); }
+    static Furthest of(std::string_view bytes) {
+        detail::ByteReader reader(bytes);
+        Furthest result;
+        result.count = reader.index();
+        result.sds = reader.vector();
+        result.root = reader.matrix();
+        return result;
+    }
+};
+
+Matrix shifts_of(const Matrix& changes, const Vector& sds) {
+    return changes * sds.cwiseInverse().asDiagonal();
+}
+
+Vector distances_of(const Matrix& changes, const Matrix& root) {
+    if (root.size() == 0) return Vector::Zero(changes.rows());
+    return (changes * root).rowwise().norm();
+}
+
+// How many are kept stands before them.
+std::string furthest_rows(std::string_view asked, const RowAnswers& rows) {
+    const Furthest wanted = Furthest::of(asked);
+    MostInfluential most(wanted.count);
+    const Matrix change = RowInfluence::changes(rows);
+    const Vector distance = distances_of(change, wanted.root);
+    for (Index i = 0; i < change.rows(); ++i) {
+        if (!most.wants(distance[i])) continue;
+        most.add({rows.first + i, rows.inputs.row(i), distance[i], shifts_of(change.row(i), wanted.sds).row(0)});
+    }
+    return detail::ByteWriter().number(wanted.count).text(written(most.kept())).take();
+}
+
+std::string merge_furthest(const std::string& left, const std::string& right) {
+    detail::ByteReader first(left);
+    detail::ByteReader second(right);
+    const Index count = first.index();
+    static_cast<void>(second.index());
+    MostInfluential most(count);
+    for (const RowInfluence::Case& one : cases_of(first.text())) most.add(one);
+    for (const RowInfluence::Case& one : cases_of(second.text())) most.add(one);
+    return detail::ByteWriter().number(count).text(written(most.kept())).take();
+}
+
 }  // namespace
+
+const RowTally& detail::influence_tally() {
+    static const RowTally tally{"influence", furthest_rows, merge_furthest};
+    return tally;
+}
 
 RowInfluence::RowInfluence(const FittedModel& fitted, const std::vector<std::string>& names)
     : fitted_(fitted),
@@ -86,16 +164,12 @@ void RowInfluence::each(const std::function<void(const Case&)>& visit) const {
 }
 
 std::vector<RowInfluence::Case> RowInfluence::most_influential(Index count) const {
-    MostInfluential most(count);
-    fitted_.response().case_weights(functionals_, [&](const RowAnswers& rows) {
-        const Matrix change = changes(rows);
-        const Vector distance = distances(change);
-        for (Index i = 0; i < change.rows(); ++i) {
-            if (!most.wants(distance[i])) continue;
-            most.add({rows.first + i, rows.inputs.row(i), distance[i], shifts(change.row(i)).row(0)});
-        }
-    });
-    return most.take();
+    const std::string kept = fitted_.response().tally_case_weights(functionals_, detail::influence_tally(),
+                                                                   Furthest{count, sds_, root_}.bytes());
+    if (kept.empty()) return {};
+    detail::ByteReader reader(kept);
+    static_cast<void>(reader.index());
+    return cases_of(reader.text());
 }
 
 RowInfluence::Case RowInfluence::refitted(const Case& one) const {
@@ -191,12 +265,16 @@ Matrix RowInfluence::changes(const RowAnswers& case_weights) {
 }
 
 Matrix RowInfluence::shifts(const Matrix& changes) const {
-    return changes * sds_.cwiseInverse().asDiagonal();
+    return shifts_of(changes, sds_);
 }
 
 Vector RowInfluence::distances(const Matrix& changes) const {
-    if (variables_.empty()) return Vector::Zero(changes.rows());
-    return (changes * root_).rowwise().norm();
+    return distances_of(changes, root_);
+}
+
+void register_query_tallies() {
+    register_row_tally(detail::robust_tally());
+    register_row_tally(detail::influence_tally());
 }
 
 }  // namespace lrvb

@@ -1,3 +1,6 @@
+#include "base/bytes.hpp"
+#include "query/tallies.hpp"
+
 #include <lrvb/query/robust.hpp>
 
 #include <fmt/format.h>
@@ -7,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <string_view>
 
 namespace lrvb {
 
@@ -28,23 +32,75 @@ Matrix weighted_changes(const RowAnswers& rows) {
     return changes;
 }
 
-// Calls visit(first, changes, weights): of some of the variables, from the first-th on, w_n dm/dw_n of some rows, one
-// row each.
-// All rows are visited for some variables, then for the next ones.
-template <class Visit>
-void visit_changes(const FittedModel& fitted, const std::vector<Index>& variables, Visit visit) {
+// Σ of the squares, fourth powers and sizes of w_n dm/dw_n, one a variable.
+struct RobustSums {
+    Vector squares;
+    Vector fourths;
+    Vector sizes;
+    double rows = 0.0;
+    bool weighted = false;
+
+    std::string bytes() const {
+        return detail::ByteWriter().vector(squares).vector(fourths).vector(sizes).number(rows).number(weighted).take();
+    }
+    static RobustSums of(std::string_view bytes) {
+        detail::ByteReader reader(bytes);
+        RobustSums sums;
+        sums.squares = reader.vector();
+        sums.fourths = reader.vector();
+        sums.sizes = reader.vector();
+        sums.rows = reader.number<double>();
+        sums.weighted = reader.number<bool>();
+        return sums;
+    }
+};
+
+std::string robust_sums(std::string_view, const RowAnswers& rows) {
+    const Matrix changes = weighted_changes(rows);
+    const Eigen::ArrayXXd square = changes.array().square();
+    RobustSums sums;
+    sums.squares = square.colwise().sum().matrix().transpose();
+    sums.fourths = square.square().colwise().sum().matrix().transpose();
+    sums.sizes = changes.cwiseAbs().colwise().sum().transpose();
+    sums.rows = static_cast<double>(changes.rows());
+    sums.weighted = !((rows.weights.array() == 0.0) || (rows.weights.array() == 1.0)).all();
+    return sums.bytes();
+}
+
+std::string merge_robust_sums(const std::string& left, const std::string& right) {
+    RobustSums sums = RobustSums::of(left);
+    const RobustSums more = RobustSums::of(right);
+    sums.squares += more.squares;
+    sums.fourths += more.fourths;
+    sums.sizes += more.sizes;
+    sums.rows += more.rows;
+    sums.weighted = sums.weighted || more.weighted;
+    return sums.bytes();
+}
+
+// Of all variables, some at a time.
+RobustSums all_robust_sums(const FittedModel& fitted, const std::vector<Index>& variables) {
     static_cast<void>(fitted.row_model());
     const LinearResponse& response = fitted.response();
     const double fit_in = kDirectionNumbers / static_cast<double>(std::max<Index>(1, fitted.model().layout().size()));
     const auto batch = static_cast<std::size_t>(std::clamp(fit_in, 1.0, 1000.0));
+    const auto count = static_cast<Index>(variables.size());
+    RobustSums all{Vector::Zero(count), Vector::Zero(count), Vector::Zero(count), 0.0, false};
     for (std::size_t first = 0; first < variables.size(); first += batch) {
         const std::size_t end = std::min(variables.size(), first + batch);
         const std::vector<Index> some(variables.begin() + static_cast<std::ptrdiff_t>(first),
                                       variables.begin() + static_cast<std::ptrdiff_t>(end));
-        response.case_weights(fitted.functionals(some), [&](const RowAnswers& rows) {
-            visit(static_cast<Index>(first), weighted_changes(rows), rows.weights);
-        });
+        const std::string bytes = response.tally_case_weights(fitted.functionals(some), detail::robust_tally(), {});
+        if (bytes.empty()) continue;
+        const RobustSums sums = RobustSums::of(bytes);
+        const auto at = static_cast<Index>(first);
+        all.squares.segment(at, sums.squares.size()) = sums.squares;
+        all.fourths.segment(at, sums.fourths.size()) = sums.fourths;
+        all.sizes.segment(at, sums.sizes.size()) = sums.sizes;
+        all.rows = sums.rows;
+        all.weighted = all.weighted || sums.weighted;
     }
+    return all;
 }
 
 // "a, b, c, …": the furthest first.
@@ -62,6 +118,11 @@ std::string far_ones(std::vector<RobustSd> sds) {
 
 }  // namespace
 
+const RowTally& detail::robust_tally() {
+    static const RowTally tally{"robust", robust_sums, merge_robust_sums};
+    return tally;
+}
+
 double RobustSd::ratio() const {
     return sd > 0.0 ? sd_robust / sd : std::numeric_limits<double>::quiet_NaN();
 }
@@ -76,19 +137,7 @@ std::vector<RobustSd> robust_sds(const FittedModel& fitted, const std::vector<st
     const Posterior& posterior = fitted.posterior();
     const std::vector<Index> variables = posterior.select(names);
     const auto count = static_cast<Index>(variables.size());
-    Vector squares = Vector::Zero(count);
-    Vector fourths = Vector::Zero(count);
-    Vector sizes = Vector::Zero(count);
-    double rows = 0.0;
-    bool weighted = false;
-    visit_changes(fitted, variables, [&](Index first, const Matrix& changes, const Vector& weights) {
-        weighted = weighted || !((weights.array() == 0.0) || (weights.array() == 1.0)).all();
-        const Eigen::ArrayXXd square = changes.array().square();
-        squares.segment(first, changes.cols()) += square.colwise().sum().matrix().transpose();
-        fourths.segment(first, changes.cols()) += square.square().colwise().sum().matrix().transpose();
-        sizes.segment(first, changes.cols()) += changes.cwiseAbs().colwise().sum().transpose();
-        if (first == 0) rows += static_cast<double>(changes.rows());
-    });
+    const auto [squares, fourths, sizes, rows, weighted] = all_robust_sums(fitted, variables);
     const Vector sds = posterior.sds(variables);
     std::vector<RobustSd> result;
     for (Index v = 0; v < count; ++v) {

@@ -56,9 +56,13 @@ class LinearResponse::Implementation {
         : model(model_in), state(optimum.state), means(optimum.state.mean), curvature(factored(model_in, optimum)) {}
 
     void ask_rows(const Functionals& functionals, RowChange change, const RowVisitor& visit) const {
+        row_model().ask_rows(state, detail::responses(*curvature, resolve(functionals).weights), change, visit);
+    }
+
+    const RowModel& row_model() const {
         const auto* rows = dynamic_cast<const RowModel*>(&model);
         if (rows == nullptr) throw std::invalid_argument("this model has no rows that can be asked");
-        rows->ask_rows(state, detail::responses(*curvature, resolve(functionals).weights), change, visit);
+        return *rows;
     }
 
     Functionals::Resolved resolve(const Functionals& functionals) const { return functionals.resolve(model.layout()); }
@@ -192,6 +196,14 @@ void LinearResponse::leverage(const Functionals& functionals, const RowVisitor& 
 
 void LinearResponse::case_weights(const Functionals& functionals, const RowVisitor& visit) const {
     implementation_->ask_rows(functionals, RowChange::weight, visit);
+}
+
+std::string LinearResponse::tally_case_weights(const Functionals& functionals, const RowTally& tally,
+                                               const std::string& asked) const {
+    const Implementation& self = *implementation_;
+    return self.row_model().tally_rows(self.state,
+                                       detail::responses(*self.curvature, self.resolve(functionals).weights),
+                                       RowChange::weight, tally, asked);
 }
 
 Vector LinearResponse::respond(const Vector& gradient_change) const {

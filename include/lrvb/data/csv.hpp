@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -43,6 +44,13 @@ struct CsvOptions {
     std::size_t memory = kDataMemory;
     /// Of what can be read only once nothing is kept: `rewind` is refused after the first rows were passed.
     bool read_once = false;
+    /// Of a file whose every row is a line, the rows that begin at these bytes: a share of a file that many read.
+    struct Range {
+        std::size_t begin = 0;  // where a line begins; within the header, the first row is meant
+        std::size_t end = 0;    // where a line begins, or the file ends
+        Index rows_before = 0;  // for messages
+    };
+    std::optional<Range> range = {};
 };
 
 /// The numbers of a CSV file, parsed exactly (each is the double nearest to what is written) while they stream by: the

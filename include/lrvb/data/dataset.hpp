@@ -72,6 +72,8 @@ struct DataRows {
     std::optional<ColumnSummary> summary;
     /// Whether a first column without a name, that of row names, was not read, since nobody chose columns.
     bool leaves_out_row_names = false;
+    /// The checksum of all rows one after the other, which former programs took: another one where rows are many.
+    std::string former_checksum = {};
     /// Columns whose numbers go up by one from row to row of the file, as those of an index do.
     std::vector<std::string> counting = {};
 };
@@ -101,16 +103,21 @@ class LRVB_EXPORT TextRows {
     virtual Index row() const = 0;
 };
 
+class RowCrew;
+
 struct DataOptions {
     /// The most bytes of a file's numbers that are kept in memory.
     std::size_t memory = kDataMemory;
     /// Texts that mean a missing value, besides nothing, NA and NaN: "?", "-999". A NumPy file has none.
     std::vector<std::string> na = {};
+    /// Processes that read the files together (<lrvb/data/row_crew.hpp>), each its share; null: this one alone.
+    std::shared_ptr<RowCrew> crew = {};
 };
 
 class LRVB_EXPORT Dataset {
   public:
-    /// A CSV file, a NumPy file (.npy), or "-" for standard input.
+    /// A CSV file, a NumPy file (.npy), or "-" for standard input. Rows can also be those of several files of one form,
+    /// one behind the other: a pattern ("part-*.npy"), in the order of their names, or "@" and a file that lists them.
     Dataset(std::string path, DataOptions options = {}) : paths_{std::move(path)}, options_(std::move(options)) {}
     Dataset(const char* path, DataOptions options = {}) : paths_{path}, options_(std::move(options)) {}
     /// Several files together, or none at all, for a kind that reads its data from `paths`; who asks such data for rows
@@ -185,6 +192,7 @@ class LRVB_EXPORT Checksum {
     void add(const double* values, Index count);
     void add(const Matrix& values) { add(values.data(), values.size()); }
     std::string text() const;
+    std::uint64_t bits() const { return hash_; }
 
   private:
     std::uint64_t hash_ = 0x2545F4914F6CDD1DU;

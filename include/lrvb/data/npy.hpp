@@ -2,6 +2,7 @@
 
 #include <lrvb/data/row_source.hpp>
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@ struct NpyOptions {
     std::vector<std::string> columns = {};
     bool ranges = false;
     std::vector<std::string> last = {};
+    /// The rows to read, from the first-th on (counted from 0), and as many as there are of these at most.
+    Index first_row = 0;
+    Index most_rows = std::numeric_limits<Index>::max();
 };
 
 /// The rows of a NumPy file (.npy, format 1.0 to 3.0), read from the file whenever they are asked for, so that memory
@@ -28,7 +32,7 @@ class LRVB_EXPORT NpySource final : public RowSource {
     explicit NpySource(const std::string& path, const NpyOptions& options);
     /// `columns` are numbers from 1, in any order; none means all.
     explicit NpySource(const std::string& path, const std::vector<std::string>& columns = {})
-        : NpySource(path, NpyOptions{columns, false, {}}) {}
+        : NpySource(path, NpyOptions{columns, false, {}, 0, std::numeric_limits<Index>::max()}) {}
     ~NpySource() override;
     NpySource(NpySource&&) noexcept;
     NpySource& operator=(NpySource&&) noexcept;
@@ -38,7 +42,12 @@ class LRVB_EXPORT NpySource final : public RowSource {
     void rewind() override;
     Index read(double* rows, Index capacity) override;
 
+    /// That are read.
     Index rows() const;
+    /// The bytes before the first row of the file, and those of a row, where rows lie one behind the other; 0 where
+    /// the columns do.
+    std::size_t data_offset() const;
+    std::size_t row_bytes() const;
     /// The numbers, from 1, of the columns that are read.
     std::vector<std::string> column_names() const;
 

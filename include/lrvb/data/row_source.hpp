@@ -8,6 +8,8 @@
 
 namespace lrvb {
 
+class RowTeam;
+
 /// How many bytes of data are kept in memory where nothing else is asked for; what is more is read again from its file
 /// whenever it is needed.
 inline constexpr std::size_t kDataMemory = std::size_t{256} << 20;
@@ -38,6 +40,10 @@ class LRVB_EXPORT RowSource {
     /// All rows, one after the other, where they stand in memory; null where they do not. What is read from here is
     /// what `read` gives.
     virtual const double* resident() const { return nullptr; }
+
+    /// Those who have the rows, where they are with others (<lrvb/data/row_team.hpp>): what is a sum over rows can be
+    /// asked of them, instead of reading the rows here. Null where the rows are here.
+    virtual RowTeam* team() const { return nullptr; }
 };
 
 }  // namespace lrvb

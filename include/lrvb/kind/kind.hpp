@@ -2,6 +2,7 @@
 
 #include <lrvb/base/fields.hpp>
 #include <lrvb/data/dataset.hpp>
+#include <lrvb/data/row_team.hpp>
 #include <lrvb/export.hpp>
 #include <lrvb/fit/fit.hpp>
 #include <lrvb/kind/fit_file.hpp>
@@ -187,6 +188,10 @@ class LRVB_EXPORT Kind {
     /// Reads the data and fits. Not to converge is an outcome, in the file of the result.
     virtual std::unique_ptr<FittedModel> fit(const FitRequest& request) const = 0;
 
+    /// What its models ask those who have their rows, where these are with others (<lrvb/data/row_team.hpp>); none for
+    /// a kind that needs all of them in one process, which is the default.
+    virtual std::vector<RowQuestion> row_questions() const { return {}; }
+
     /// Whether `priors` says something: then there is a `--show-priors`.
     virtual bool shows_priors() const { return false; }
     /// The prior that a fit would have, as sentences that `--prior` takes, one a line, without fitting. Throws what
@@ -207,6 +212,8 @@ class LRVB_EXPORT Kind {
 LRVB_EXPORT const std::vector<std::unique_ptr<const Kind>>& kinds();
 /// The kind of that name; null where there is none.
 LRVB_EXPORT const Kind* find_kind(std::string_view name);
+/// The questions of all kinds.
+LRVB_EXPORT std::vector<RowQuestion> row_questions();
 /// Adds a kind to those of the library. Not safe while others read the list: do it first. Throws std::invalid_argument
 /// for a name that is taken.
 LRVB_EXPORT void register_kind(std::unique_ptr<const Kind> kind);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lrvb {
@@ -26,6 +27,22 @@ struct RowAnswers {
 };
 
 using RowVisitor = std::function<void(const RowAnswers&)>;
+
+/// Something that is kept of all rows and their answers, and does not grow with them: sums, or the furthest of them. As
+/// bytes, so that it can be taken where the rows are.
+struct RowTally {
+    std::string name;
+    /// Of some rows; `asked` is what else it needs to know.
+    std::function<std::string(std::string_view asked, const RowAnswers& rows)> keep;
+    /// Of rows and those that follow.
+    std::function<std::string(std::string left, std::string right)> merge;
+};
+
+/// Makes a tally known by its name, if it is not, where others may be asked for it. Not safe while others read the
+/// list: do it first.
+LRVB_EXPORT void register_row_tally(RowTally tally);
+/// Throws std::invalid_argument where there is none.
+LRVB_EXPORT const RowTally& find_row_tally(std::string_view name);
 
 /// Some rows, in order, as they are and as the model would draw them. A row of weight w stands w times in a row.
 struct RowReplicates {
@@ -64,6 +81,11 @@ class LRVB_EXPORT RowModel : public Model {
     /// ∂²L/∂m∂x_np, in the units of the data: for each direction an answer for each input p, inputs running fastest.
     virtual void ask_rows(const State& state, const Matrix& directions, RowChange change,
                           const RowVisitor& visit) const = 0;
+
+    /// What a tally keeps of the rows with what `ask_rows` would say of them: some thousands at a time, merged along a
+    /// binary tree over these, so that it has the same bits wherever the rows are. Empty where there are no directions.
+    virtual std::string tally_rows(const State& state, const Matrix& directions, RowChange change,
+                                   const RowTally& tally, const std::string& asked) const;
 
     /// log p(x_n | θ) of every row, in the units of the data and as if it weighed one, at some values θ of the
     /// variables: `statistics` has their stacked statistics T(θ), one value a column, and a row has an answer for each.

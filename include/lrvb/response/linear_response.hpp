@@ -72,6 +72,9 @@ class LRVB_EXPORT LinearResponse {
     void leverage(const Functionals& functionals, const RowVisitor& visit) const;
     /// d mean / d w_n for every row: −w_n times it is, to first order, what dropping the row does.
     void case_weights(const Functionals& functionals, const RowVisitor& visit) const;
+    /// What a tally keeps of these, where the rows are (RowModel::tally_rows).
+    std::string tally_case_weights(const Functionals& functionals, const RowTally& tally,
+                                   const std::string& asked) const;
 
     /// Σ̂ times any change of ∇L, stacked: the one map that answers everything.
     Vector respond(const Vector& gradient_change) const;

@@ -2,8 +2,11 @@
 
 #include "kind/mixture/pass.hpp"
 
+#include <lrvb/data/row_team.hpp>
 #include <lrvb/family/random.hpp>
 #include <lrvb/kind/mixture/model.hpp>
+
+#include <vector>
 
 namespace lrvb::detail {
 
@@ -20,6 +23,12 @@ struct RowSummary {
 
 /// Reads the rows once; refuses what cannot be fitted, with the row and column.
 RowSummary describe_rows(RowSource& source, const MixtureSpecification& specification);
+
+/// Rows by their numbers, counted from 0, in ascending order; the source has so many.
+std::vector<double> picked_rows(RowSource& source, Index rows, const std::vector<Index>& numbers);
+
+/// What these two ask those who have the rows, where they are with others.
+std::vector<RowQuestion> data_questions_of_mixtures();
 
 /// k-means++ seeding and a few rounds of Lloyd's algorithm; one indicator a row.
 Matrix cluster(const Matrix& rows, Index clusters, Random& random);

@@ -2,8 +2,8 @@
 #include "fit/entropy.hpp"
 #include "fit/places.hpp"
 #include "fit/state_at.hpp"
+#include "kind/mixture/data.hpp"
 #include "kind/mixture/optima.hpp"
-#include "kind/mixture/pass.hpp"
 #include "kind/mixture/starts.hpp"
 
 #include <lrvb/data/table.hpp>
@@ -28,7 +28,6 @@ constexpr Index kLargestSample = 1 << 20;  // so that memory does not grow with 
 constexpr Index kRowsPerComponent = 100;   // of the first sample, at least
 constexpr Index kNearEnough = 8;           // the last sample is at least this part of the data, or the largest
 constexpr Index kSmallPart = 4;            // and at most this part: then the data themselves are as cheap
-constexpr Index kReadRows = 16384;         // at once
 constexpr Index kExploredRows = 2048;      // where optima are sought; then they are compared on the first sample
 constexpr Index kStartWork = 1 << 14;      // rows × components × columns of a start; where all are fewer,
 constexpr Index kMostTimes = 4;            // there are up to this many times more starts, finalists and moves
@@ -61,7 +60,8 @@ std::vector<Index> sample_sizes(Index rows, Index first) {
 }
 
 // Rows drawn with probability size/rows, with their weight as the last column; smaller samples are parts of larger
-// ones. From one row of the largest to the next is a geometric number of rows, which need not be looked at.
+// ones. From one row of the largest to the next is a geometric number of rows, which need not be looked at: which rows
+// these are depends on no row, so that it is known before any is read.
 std::vector<std::vector<double>> draw_samples(RowSource& source, const MixtureModel& model, bool weighted,
                                               const std::vector<Index>& sizes, std::uint64_t seed) {
     std::vector<std::vector<double>> samples(sizes.size());
@@ -71,21 +71,22 @@ std::vector<std::vector<double>> draw_samples(RowSource& source, const MixtureMo
     const double log_missed = std::log1p(-largest / static_cast<double>(model.used_rows()));
     Random random(seed, std::numeric_limits<std::uint64_t>::max());
     const auto gap = [&] { return std::min(1e18, std::log(random.uniform()) / log_missed); };
-    Index next = static_cast<Index>(gap());
-    Index begin = 0;
-    detail::for_each_chunk(source, width, model.rows(), kReadRows, [&](const double* rows, Index count) {
-        for (; next < begin + count; next += 1 + static_cast<Index>(gap())) {
-            const double* row = rows + (next - begin) * width;
-            const double u = random.uniform() * largest;
-            if (weighted && row[width - 1] == 0.0) continue;
-            for (std::size_t s = 0; s < sizes.size(); ++s) {
-                if (u >= static_cast<double>(sizes[s])) continue;
-                samples[s].insert(samples[s].end(), row, row + width);
-                if (!weighted) samples[s].push_back(1.0);
-            }
+    std::vector<Index> drawn;
+    std::vector<double> places;  // which samples a row is in
+    for (auto next = static_cast<Index>(gap()); next < model.rows(); next += 1 + static_cast<Index>(gap())) {
+        drawn.push_back(next);
+        places.push_back(random.uniform() * largest);
+    }
+    const std::vector<double> rows = detail::picked_rows(source, model.rows(), drawn);
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+        const double* row = rows.data() + static_cast<Index>(i) * width;
+        if (weighted && row[width - 1] == 0.0) continue;
+        for (std::size_t s = 0; s < sizes.size(); ++s) {
+            if (places[i] >= static_cast<double>(sizes[s])) continue;
+            samples[s].insert(samples[s].end(), row, row + width);
+            if (!weighted) samples[s].push_back(1.0);
         }
-        begin += count;
-    });
+    }
     return samples;
 }
 

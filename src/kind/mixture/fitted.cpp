@@ -281,7 +281,9 @@ void FittedMixture::add_overlap(std::vector<std::string>& warnings) const {
 
 std::unique_ptr<FittedModel> MixtureRecord::with_data(FitFile fit, const Dataset& data, int threads) const {
     DataRows rows = data.rows({fit.data.columns, fit.data.weights.value_or(""), fit.data.dropped > 0, true});
-    require_fitted_data(fit, rows.record.name, rows.record.checksum, rows.record.rows);
+    const bool is_former = fit.data.checksum == rows.former_checksum;
+    require_fitted_data(fit, rows.record.name, is_former ? rows.former_checksum : rows.record.checksum,
+                        rows.record.rows);
     return std::make_unique<FittedMixture>(std::move(fit), std::move(rows), threads);
 }
 

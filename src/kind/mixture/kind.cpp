@@ -2,6 +2,7 @@
 
 #include "kind/mixture/fitted.hpp"
 #include "kind/mixture/fixed_values.hpp"
+#include "kind/mixture/questions.hpp"
 #include "kind/notes.hpp"
 
 #include <fmt/format.h>
@@ -174,6 +175,10 @@ std::unique_ptr<FittedModel> MixtureKind::fit(const FitRequest& request) const {
     file.warnings = warnings_of(fit);
     file.parameters = record_parameters(fit.model->layout(), fit.optimum.state);
     return std::make_unique<FittedMixture>(std::move(file), std::move(data), fit, request.threads);
+}
+
+std::vector<RowQuestion> MixtureKind::row_questions() const {
+    return mixture_questions();
 }
 
 std::shared_ptr<const ModelRecord> MixtureKind::read(const Fields& fields) const {

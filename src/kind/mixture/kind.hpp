@@ -12,6 +12,7 @@ class MixtureKind final : public Kind {
     std::optional<std::vector<OptionInfo>> options() const override;
     std::optional<OptionInfo> table_option() const override;
     std::unique_ptr<FittedModel> fit(const FitRequest& request) const override;
+    std::vector<RowQuestion> row_questions() const override;
     std::shared_ptr<const ModelRecord> read(const Fields& fields) const override;
 
     std::optional<std::vector<OptionInfo>> simulation_options() const override;

@@ -5,6 +5,7 @@
 #include "kind/mixture/data.hpp"
 #include "kind/mixture/narrow.hpp"
 #include "kind/mixture/pass.hpp"
+#include "kind/mixture/questions.hpp"
 #include "kind/mixture/replicates.hpp"
 #include "kind/mixture/rows.hpp"
 #include "linalg/positive_definite.hpp"
@@ -623,6 +624,20 @@ void MixtureModel::ask_rows(const State& state, const Matrix& directions, RowCha
     const detail::MixtureComponents::Point point = self.parts.point_at(state);
     detail::ask_mixture_rows(*self.source, rows(), self.data.format, self.parts.scores(point),
                              self.parts.row_gradients(point, directions), change, self.specification.threads, visit);
+}
+
+std::string MixtureModel::tally_rows(const State& state, const Matrix& directions, RowChange change,
+                                     const RowTally& tally, const std::string& asked) const {
+    const Implementation& self = *implementation_;
+    RowTeam* const team = self.source->team();
+    if (team == nullptr) return RowModel::tally_rows(state, directions, change, tally, asked);
+    detail::require_size("tally_rows", "rows of the directions", directions.rows(), layout().size());
+    if (directions.cols() == 0) return {};
+    const Implementation::Reading reading(self);
+    const detail::MixtureComponents::Point point = self.parts.point_at(state);
+    return detail::ask_tally(*team, self.data.format, self.parts.scores(point),
+                             self.parts.row_gradients(point, directions), change, self.specification.threads, tally,
+                             asked);
 }
 
 void MixtureModel::row_log_likelihoods(const Matrix& statistics, int threads, const RowVisitor& visit) const {

@@ -2,6 +2,8 @@
 
 #include "base/parallel.hpp"
 #include "kind/mixture/block.hpp"
+#include "kind/mixture/pass_sums.hpp"
+#include "kind/mixture/questions.hpp"
 
 #include <fmt/format.h>
 
@@ -24,17 +26,45 @@ class Pass {
           work_(format),
           components_(static_cast<std::size_t>(scores.constants.size())) {}
 
-    PassSums operator()(RowSource& source, Index rows) {
-        total_.assign(size(), 0.0);
-        if (has_wide_pairs()) {
-            result_.pairs.resize(static_cast<std::size_t>(pair_origins_.cols()));
-            skipped_.assign(result_.pairs.size(), 0.0);
-        }
+    /// Of rows first … first + rows − 1 of all.
+    BlockTree<PassBlock> operator()(RowSource& source, Index first_row, Index rows) {
+        row_ = first_row;
+        begin_block();
         // Where rows are wide, a chunk's responsibilities are kept for its pairs.
         const Index blocks = format_.columns == 1 ? 64 : 4;
+        static_assert(kSuperBlock % (64 * kBlock) == 0);
         for_each_chunk(source, format_.width(), rows, 16 * blocks * kBlock,
                        [&](const double* first, Index count) { chunk(first, count, blocks * kBlock); });
-        return finished();
+        if (row_ % kSuperBlock != 0) end_block();
+        return std::move(tree_);
+    }
+
+    PassSums finished(BlockTree<PassBlock> tree) {
+        PassBlock total = tree.take();
+        PassSums result;
+        const std::vector<double>& numbers = total.parts[0];
+        result.log_sum = numbers[0];
+        result.magnitude = numbers[1];
+        result.sums = work_.unpacked(numbers.data() + 2, scores_.constants.size());
+        if (has_wide_pairs()) {
+            for (const double skipped : total.parts[1]) result.skipped = std::max(result.skipped, skipped);
+            const Index features = format_.features();
+            for (std::size_t i = 2; i < total.parts.size(); ++i) {
+                Matrix& pair = result.pairs.emplace_back();
+                if (total.parts[i].empty()) continue;
+                pair =
+                    Eigen::Map<const Matrix>(total.parts[i].data(), features, features).selfadjointView<Eigen::Lower>();
+                total.parts[i] = {};
+            }
+        }
+        for (std::size_t at = 2 + components_ * work_.sums_size(); at < numbers.size(); at += 5) {
+            Matrix pair(3, 3);
+            for (Index i = 0; i < 3; ++i) {
+                for (Index j = 0; j < 3; ++j) pair(i, j) = numbers[at + static_cast<std::size_t>(i + j)];
+            }
+            result.pairs.push_back(std::move(pair));
+        }
+        return result;
     }
 
   private:
@@ -57,10 +87,28 @@ class Pass {
             partial_[static_cast<std::size_t>(t)] =
                 task(rows + begin * format_.width(), std::min(task_rows, count - begin), begin / kBlock);
         });
-        for (const std::vector<double>& part : partial_) {
-            for (std::size_t i = 0; i < total_.size(); ++i) total_[i] += part[i];
+        // A chunk is some whole super-blocks, or a part of one; a task is always a part of one.
+        for (Index t = 0; t < tasks; ++t) {
+            std::vector<double>& total = block_.parts[0];
+            const std::vector<double>& part = partial_[static_cast<std::size_t>(t)];
+            for (std::size_t i = 0; i < total.size(); ++i) total[i] += part[i];
+            row_ += std::min(task_rows, count - t * task_rows);
+            if (has_wide_pairs() && t + 1 == tasks) add_pairs();
+            if (row_ % kSuperBlock == 0) end_block();
         }
-        if (has_wide_pairs()) add_pairs();
+    }
+
+    // Numbers, then what was skipped of each pair, then the pairs, where rows are wide.
+    void begin_block() {
+        const std::size_t pairs = has_wide_pairs() ? static_cast<std::size_t>(pair_origins_.cols()) : 0;
+        block_.parts.assign(pairs > 0 ? 2 + pairs : 1, std::vector<double>());
+        block_.parts[0].assign(size(), 0.0);
+        if (pairs > 0) block_.parts[1].assign(pairs, 0.0);
+    }
+
+    void end_block() {
+        tree_.append((row_ - 1) / kSuperBlock, std::move(block_));
+        begin_block();
     }
 
     std::vector<double> task(const double* rows, Index count, Index first_block) {
@@ -92,7 +140,8 @@ class Pass {
         }
         in_parallel(options_.threads, static_cast<Index>(pairs.size()), [&](Index i) {
             const auto [k, l] = pairs[static_cast<std::size_t>(i)];
-            Selection selection(format_, pair_origins_.col(i), result_.pairs[static_cast<std::size_t>(i)]);
+            Selection selection(format_, pair_origins_.col(i), block_.parts[static_cast<std::size_t>(i) + 2]);
+            double& skipped = block_.parts[1][static_cast<std::size_t>(i)];
             for (const Block& block : kept_) {
                 const double* left = block.responsibilities.data() + k * kBlockRows;
                 const double* right = block.responsibilities.data() + l * kBlockRows;
@@ -101,7 +150,7 @@ class Pass {
                     const double product = weight * left[n] * right[n];
                     if (product == 0.0) continue;
                     if (product < options_.skip_below) {
-                        skipped_[static_cast<std::size_t>(i)] += product * selection.largest_square(block.x, n);
+                        skipped += product * selection.largest_square(block.x, n);
                         continue;
                     }
                     selection.add(block.x, n, product);
@@ -114,7 +163,7 @@ class Pass {
     // Rows of one pair, gathered until they fill a block, which is then added to the pair's sum.
     class Selection {
       public:
-        Selection(const RowFormat& format, const Vector& origin, Matrix& sum)
+        Selection(const RowFormat& format, const Vector& origin, std::vector<double>& sum)
             : format_(format), origin_(origin), sum_(sum), features_(static_cast<std::size_t>(format.features())) {}
 
         double largest_square(const std::vector<double>& x, std::size_t row) const {
@@ -143,7 +192,7 @@ class Pass {
 
         void flush() {
             if (count_ == 0) return;
-            if (sum_.size() == 0) sum_ = Matrix::Zero(format_.features(), format_.features());
+            if (sum_.empty()) sum_.assign(features_ * features_, 0.0);
             std::fill(products_.begin() + static_cast<std::ptrdiff_t>(count_), products_.end(), 0.0);
             const auto columns = static_cast<std::size_t>(format_.columns);
             const double* y = block_.data() + kBlockRows;
@@ -161,7 +210,7 @@ class Pass {
       private:
         const RowFormat& format_;
         Vector origin_;
-        Matrix& sum_;
+        std::vector<double>& sum_;  // features × features, its lower half
         std::size_t features_;
         std::size_t count_ = 0;
         std::vector<double> block_;     // kBlockRows × features; rows beyond the count are left from before
@@ -169,35 +218,17 @@ class Pass {
         std::vector<double> products_;
     };
 
-    PassSums finished() {
-        result_.log_sum = total_[0];
-        result_.magnitude = total_[1];
-        result_.sums = work_.unpacked(total_.data() + 2, scores_.constants.size());
-        for (Matrix& pair : result_.pairs) {
-            if (pair.size() > 0) pair = Matrix(pair.selfadjointView<Eigen::Lower>());
-        }
-        for (const double skipped : skipped_) result_.skipped = std::max(result_.skipped, skipped);
-        for (std::size_t at = 2 + components_ * work_.sums_size(); at < total_.size(); at += 5) {
-            Matrix pair(3, 3);
-            for (Index i = 0; i < 3; ++i) {
-                for (Index j = 0; j < 3; ++j) pair(i, j) = total_[at + static_cast<std::size_t>(i + j)];
-            }
-            result_.pairs.push_back(std::move(pair));
-        }
-        return std::move(result_);
-    }
-
     const RowFormat& format_;
     const MixtureScores& scores_;
     const Matrix& pair_origins_;
     const PassOptions& options_;
     BlockWork work_;  // for its sizes; every task has its own
     std::size_t components_;
-    std::vector<double> total_;
     std::vector<std::vector<double>> partial_;
     std::vector<Block> kept_;
-    std::vector<double> skipped_;
-    PassSums result_;
+    Index row_ = 0;  // of all, the next
+    PassBlock block_;
+    BlockTree<PassBlock> tree_;
 };
 
 // Standardised rows, in blocks.
@@ -216,17 +247,37 @@ void for_each_block(const Matrix& standardised, Block& block, Visit visit) {
 
 PassSums mixture_pass(RowSource& source, Index rows, const RowFormat& format, const MixtureScores& scores,
                       const Matrix& pair_origins, const PassOptions& options) {
-    return Pass(format, scores, pair_origins, options)(source, rows);
+    Pass pass(format, scores, pair_origins, options);
+    if (RowTeam* team = source.team()) {
+        const std::string bytes = team->ask("mixture.sums", sums_question(format, scores, pair_origins, options));
+        return pass.finished(MixtureSums::from_bytes(bytes).implementation().tree);
+    }
+    return pass.finished(pass(source, 0, rows));
 }
 
-Vector log_sums(RowSource& source, Index rows, const RowFormat& format, const std::vector<MixtureScores>& scores,
-                int threads) {
+MixtureSums share_sums(RowShare& share, const RowFormat& format, const MixtureScores& scores,
+                       const Matrix& pair_origins, const PassOptions& options) {
+    auto result = std::make_unique<MixtureSums::Implementation>();
+    Pass pass(format, scores, pair_origins, options);
+    result->tree = pass(share.source(), share.first(), share.rows());
+    return MixtureSums(std::move(result));
+}
+
+BlockTree<PassBlock> block_log_sums(RowSource& source, Index first_row, Index rows, const RowFormat& format,
+                                    const std::vector<MixtureScores>& scores, int threads) {
     constexpr Index kSets = 32;            // a task: enough to pay for loading its blocks
     constexpr Index kChunk = 64 * kBlock;  // rows
+    static_assert(kSuperBlock % kChunk == 0);
     const Index count = static_cast<Index>(scores.size());
-    Vector sums = Vector::Zero(count);
-    if (count == 0) return sums;
     const auto components = static_cast<std::size_t>(scores.front().constants.size());
+    BlockTree<PassBlock> tree;
+    std::vector<double> sums(static_cast<std::size_t>(count), 0.0);
+    Index row = first_row;
+    const auto end_block = [&] {
+        PassBlock block;
+        block.parts.push_back(std::exchange(sums, std::vector<double>(static_cast<std::size_t>(count), 0.0)));
+        tree.append((row - 1) / kSuperBlock, std::move(block));
+    };
     for_each_chunk(source, format.width(), rows, kChunk, [&](const double* first, Index chunk_rows) {
         in_parallel(threads, (count + kSets - 1) / kSets, [&](Index task) {
             BlockWork work(format);
@@ -237,12 +288,31 @@ Vector log_sums(RowSource& source, Index rows, const RowFormat& format, const st
                 work.load(first + begin * format.width(), size, block);
                 for (Index i = task * kSets; i < end; ++i) {
                     work.score(scores[static_cast<std::size_t>(i)], size, block);
-                    sums[i] += log_sum(block.responsibilities.data(), block.weights_or_null(), size, components);
+                    sums[static_cast<std::size_t>(i)] +=
+                        log_sum(block.responsibilities.data(), block.weights_or_null(), size, components);
                 }
             }
         });
+        row += chunk_rows;
+        if (row % kSuperBlock == 0) end_block();
     });
-    return sums;
+    if (row % kSuperBlock != 0) end_block();
+    return tree;
+}
+
+Vector log_sums(RowSource& source, Index rows, const RowFormat& format, const std::vector<MixtureScores>& scores,
+                int threads) {
+    const auto count = static_cast<Index>(scores.size());
+    if (count == 0) return Vector::Zero(count);
+    BlockTree<PassBlock> tree;
+    if (RowTeam* team = source.team()) {
+        const std::string bytes = team->ask("mixture.log_sums", log_sums_question(format, scores, threads));
+        tree = MixtureSums::from_bytes(bytes).implementation().tree;
+    } else {
+        tree = block_log_sums(source, 0, rows, format, scores, threads);
+    }
+    const PassBlock total = tree.take();
+    return Eigen::Map<const Vector>(total.parts[0].data(), count);
 }
 
 Matrix scores_of(const Matrix& standardised, const RowFormat& format, const MixtureScores& scores) {

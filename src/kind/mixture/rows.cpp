@@ -13,6 +13,7 @@ namespace {
 
 constexpr Index kTask = 16 * kBlock;
 constexpr Index kChunk = 4 * kTask;
+static_assert(kChunk == kAnsweredRows);
 
 void copy_inputs(const RowFormat& format, const double* rows, Index begin, Index size, RowAnswers& answers) {
     for (Index i = 0; i < size; ++i) {

@@ -13,6 +13,9 @@
 ///     Σ_k r_k v_k,     w Σ_k r_k (∂v_k/∂x_p + (∂ρ_k/∂x_p − Σ_l r_l ∂ρ_l/∂x_p) v_k).
 namespace lrvb::detail {
 
+/// What a visitor is given at once, but for the last of them.
+inline constexpr Index kAnsweredRows = 1 << 14;
+
 /// `polynomials`: for each component, features × directions, about the origin of its score.
 void ask_mixture_rows(RowSource& source, Index rows, const RowFormat& format, const MixtureScores& scores,
                       const std::vector<Matrix>& polynomials, RowChange change, int threads, const RowVisitor& visit);

@@ -98,6 +98,8 @@ class LRVB_EXPORT MixtureModel final : public RowModel {
     std::vector<std::string> inputs() const override;
     void ask_rows(const State& state, const Matrix& directions, RowChange change,
                   const RowVisitor& visit) const override;
+    std::string tally_rows(const State& state, const Matrix& directions, RowChange change, const RowTally& tally,
+                           const std::string& asked) const override;
     void row_log_likelihoods(const Matrix& statistics, int threads, const RowVisitor& visit) const override;
     void replicate_rows(const Matrix& statistics, std::uint64_t seed, int threads,
                         const ReplicateVisitor& visit) const override;

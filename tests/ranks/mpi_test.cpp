@@ -1,0 +1,183 @@
+// lrvb-mpi, as its users start it.
+
+#include "program.hpp"
+
+#include <string>
+
+namespace {
+
+using lrvb::testing::ProgramTest;
+using lrvb::testing::read_text;
+using lrvb::testing::Result;
+
+class Mpi : public ProgramTest {
+  protected:
+    // More ranks than cores, as root, in a container.
+    static std::string mpirun(int ranks) {
+        return "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
+               "OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl=self,vader OMPI_MCA_pml=ob1 "
+               "OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_plm_rsh_agent=sh; " LRVB_MPIRUN " -n " +
+               std::to_string(ranks) + " ";
+    }
+    Result ranks(int count, const std::string& arguments) const {
+        return shell(mpirun(count) + "lrvb-mpi " + arguments);
+    }
+
+    // Four parts of different sizes.
+    void simulate_parts() const {
+        int part = 0;
+        for (const char* rows : {"90000", "70001", "5000", "60000"}) {
+            const std::string number = std::to_string(++part);
+            const Result result = lrvb("simulate mixture --weights 0.3,0.7 --means 0,4 --sds 1,1.5 --seed " + number +
+                                       " -n " + rows + " -o part-" + number + ".csv");
+            ASSERT_EQ(result.code, 0) << result.err;
+        }
+    }
+
+    // The lines of the program; those of mpirun about how ranks ended are its own.
+    static std::string sentences(const std::string& err) {
+        std::istringstream lines(err);
+        std::string result;
+        for (std::string line; std::getline(lines, line);) {
+            if (line.starts_with("lrvb: ")) result += line + "\n";
+        }
+        return result;
+    }
+
+    void expect_refused(int count, const std::string& arguments, const std::string& sentence) const {
+        const std::set<std::string> before = files();
+        const Result result = shell("timeout 30 sh -c '" + mpirun(count) + "lrvb-mpi " + arguments + "'");
+        EXPECT_EQ(result.code, 1) << result.err;
+        EXPECT_EQ(sentences(result.err), "lrvb: " + sentence + "\n") << result.err;
+        EXPECT_EQ(result.out, "");
+        EXPECT_EQ(files(), before);
+    }
+};
+
+TEST_F(Mpi, WritesTheFitFileOfLrvbForAnyNumberOfRanksAndThreads) {
+    simulate_parts();
+    ASSERT_EQ(lrvb("fit mixture 'part-*.csv' -k 2 --quiet --threads 1 -o one.json").code, 0);
+    const std::string one = read_text(work() / "one.json");
+    for (int count = 1; count <= 4; ++count) {
+        const Result result = ranks(count, "fit mixture 'part-*.csv' -k 2 --quiet --threads " +
+                                               std::to_string(1 + count % 2) + " -o ranks.json");
+        ASSERT_EQ(result.code, 0) << result.err;
+        EXPECT_EQ(result.err, "");
+        EXPECT_EQ(read_text(work() / "ranks.json"), one) << count << " ranks";
+    }
+    // As a list, and as one file.
+    write("parts.txt", "part-1.csv\npart-2.csv\npart-3.csv\npart-4.csv\n");
+    ASSERT_EQ(ranks(3, "fit mixture @parts.txt -k 2 --quiet -o list.json").code, 0);
+    std::string text = read_text(work() / "part-1.csv");
+    for (const char* name : {"part-2.csv", "part-3.csv", "part-4.csv"}) {
+        const std::string part = read_text(work() / name);
+        text += part.substr(part.find('\n') + 1);
+    }
+    write("all.csv", text);
+    const Result all = ranks(4, "fit mixture all.csv -k 2 --quiet -o all.json");
+    ASSERT_EQ(all.code, 0) << all.err;
+    const nlohmann::json expected = nlohmann::json::parse(one);
+    for (const char* name : {"list.json", "all.json"}) {
+        nlohmann::json other = nlohmann::json::parse(read_text(work() / name));
+        other["data"]["name"] = expected["data"]["name"];
+        EXPECT_EQ(other, expected) << name;
+    }
+}
+
+TEST_F(Mpi, AnswersWhatLrvbAnswers) {
+    simulate_parts();
+    ASSERT_EQ(lrvb("fit mixture 'part-*.csv' -k 2 --quiet -o fit.json").code, 0);
+    for (const std::string command :
+         {"summary fit.json", "covariance fit.json", "summary fit.json 'part-*.csv' --robust",
+          "leverage fit.json 'part-*.csv' --variables mu", "influence fit.json 'part-*.csv'",
+          "predict fit.json 'part-*.csv'", "sensitivity fit.json"}) {
+        SCOPED_TRACE(command);
+        const Result alone = lrvb(command);
+        ASSERT_EQ(alone.code, 0) << alone.err;
+        const Result shared = ranks(3, command);
+        EXPECT_EQ(shared.code, 0) << shared.err;
+        EXPECT_TRUE(shared.out == alone.out);
+    }
+}
+
+TEST_F(Mpi, NeedsNoRowsForEveryRank) {
+    ASSERT_EQ(lrvb("fit mixture $DATA/old_faithful.csv -c eruptions -k 2 --quiet -o one.json").code, 0);
+    ASSERT_EQ(ranks(4, "fit mixture $DATA/old_faithful.csv -c eruptions -k 2 --quiet -o ranks.json").code, 0);
+    EXPECT_EQ(read_text(work() / "ranks.json"), read_text(work() / "one.json"));
+}
+
+TEST_F(Mpi, EndsAllRanksForAPartThatIsWrong) {
+    simulate_parts();
+    const std::string fit = "fit mixture \"part-*.csv\" -k 2 --quiet -o fit.json";
+    const std::string part = read_text(work() / "part-4.csv");
+    const std::string header = part.substr(0, part.find('\n') + 1);
+    write("part-4.csv", "");
+    expect_refused(4, fit, "part-4.csv: is empty: give a line of column names, then rows of numbers");
+    write("part-4.csv", header);
+    expect_refused(4, fit, "part-4.csv: has a header but no rows: add rows of numbers below it");
+    write("part-4.csv", "other\n1\n2\n");
+    expect_refused(3, fit,
+                   "part-4.csv: the header has the columns 'other', but part-1.csv has 'x': give parts with the same "
+                   "columns");
+    write("part-4.csv", part + "1,2\n" + part.substr(header.size()));
+    expect_refused(4, fit,
+                   "part-4.csv: row 60001: there are 2 fields, but the header has 1: give every row one field a "
+                   "column, and quote text that contains ','");
+    write("part-4.csv", part + "NA\n");
+    expect_refused(4, fit,
+                   "part-4.csv: row 60001, column 'x': the value is missing: fill it in, or have rows with missing "
+                   "values dropped with --drop-missing");
+    expect_refused(2, "fit mixture \"nothing-*.csv\" -k 2 --quiet -o fit.json",
+                   "nothing-*.csv: no file is called so: check the pattern");
+    write("parts.txt", "part-1.csv\npart-9.csv\n");
+    const Result gone = ranks(2, "fit mixture @parts.txt -k 2 --quiet -o fit.json");
+    EXPECT_EQ(gone.code, 1);
+    EXPECT_NE(sentences(gone.err).find("part-9.csv"), std::string::npos) << gone.err;
+}
+
+TEST_F(Mpi, RefusesWhatItCannotShareOut) {
+    expect_refused(2, "fit regression " LRVB_DATA_DIR "/mtcars.csv --response mpg -c wt -o fit.json",
+                   "a regression needs all rows in one process, so that they cannot be shared out among ranks: fit it "
+                   "by lrvb instead of lrvb-mpi");
+    expect_refused(2, "fit mixture - -k 2 -o fit.json",
+                   "standard input cannot be shared out among ranks: save it to a file, and give that");
+    EXPECT_EQ(ranks(2, "fit mixture").code, 2);
+}
+
+TEST_F(Mpi, RefusesRanksOfDifferentVersions) {
+    const Result result = shell(mpirun(1) +
+                                "lrvb-mpi fit mixture $DATA/old_faithful.csv -k 2 -o fit.json : -n 1 "
+                                "lrvb-mpi-other fit mixture $DATA/old_faithful.csv -k 2 -o fit.json");
+    EXPECT_EQ(result.code, 1);
+    EXPECT_NE(sentences(result.err).find("lrvb: rank 1 runs version 0.0.0, but rank 0 runs "), std::string::npos)
+        << result.err;
+    EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Mpi, EndsWhenARankDies) {
+    ASSERT_EQ(lrvb("simulate mixture --weights 0.3,0.3,0.4 --means 0,1,2 --sds 1,1,1 -n 200000 -o data.csv").code, 0);
+    for (int round = 0; round < 20; ++round) {
+        SCOPED_TRACE(round);
+        // Any rank, at any time; then all are gone soon, and nothing is there.
+        const std::string victim = std::to_string(1 + round % 3);
+        const std::string delay = "0." + std::to_string(1 + (round * 7) % 9);
+        const Result result = shell(
+            mpirun(3) +
+            "lrvb-mpi fit mixture data.csv -k 3 --restarts 1000000 --quiet -o fit.json & run=$!; "
+            "for i in $(seq 400); do [ $(pgrep -c -P $run) -ge 3 ] && break; sleep 0.05; done; ranks=$(pgrep -P $run | "
+            "tail -n 3); sleep " +
+            delay + "; kill -9 $(echo $ranks | cut -d ' ' -f " + victim +
+            "); timeout 10 tail --pid=$run -f /dev/null || exit 98; for rank in $ranks; do timeout 10 tail "
+            "--pid=$rank -f /dev/null || exit 99; done; wait $run");
+        EXPECT_NE(result.code, 0);
+        EXPECT_NE(result.code, 98) << "still running";
+        EXPECT_NE(result.code, 99) << "a rank is left";
+        EXPECT_EQ(files(), std::set<std::string>{"data.csv"});
+        // Nothing where it died before rank 0 had begun, or was rank 0 itself: mpirun says it then.
+        const std::string said = sentences(result.err);
+        EXPECT_TRUE(said.empty() || said == "lrvb: ended by a signal, as when another rank dies: nothing was written\n")
+            << said;
+    }
+}
+
+}  // namespace
