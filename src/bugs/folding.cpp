@@ -104,8 +104,13 @@ bool Resolver::check_uses(std::size_t which) {
 void Resolver::check_defined(const Use& use, const GraphRelation& relation) {
     const Evaluator evaluator(table, *relation.plate, nullptr, options_.most);
     const std::string& name = use.variable->name;
-    const std::size_t place = table.places.at(name);
-    const Array& array = table.arrays[place];
+    const Array* known = table.find(name);
+    if (known == nullptr) {  // the loops that would define it are empty
+        throw EvaluationProblem{
+            use.variable->place,
+            fmt::format("{} is used here, but the loops that define it have no rounds", shown(name))};
+    }
+    const Array& array = *known;
     if (use.is_extent) {
         evaluator.dims(*use.variable);
         return;

@@ -280,6 +280,11 @@ TEST_F(TextModels, BadModelsEndWithOneAndWriteNothing) {
         {"model { y ~ dnorm(mu, 1) }", "mu"},
         {"model { y ~ dpois(m)\n log(m) <- a * b\n a ~ dnorm(0, 1)\n b ~ dnorm(0, 1) }", "a ~ dnorm times b ~ dnorm"},
         {"model { y ~ dpois(m)\n log(m) <- a\n a ~ dnorm(0, 1) T(0, ) }", "without bounds"},
+        {"model { y ~ dnorm(a, 1)\n a ~ dnorm(m, 1)I(0, )\n m ~ dnorm(0, 1) }", "censored data alone"},
+        {"model { y ~ dcat(q[z[2], ])\n for (i in 1:2) { z[i] ~ dcat(h[]) I(, 2)\n h[i] <- 0.5 }\n"
+         " for (i in 1:2) { for (j in 1:3) { q[i,j] <- 1 / 3 } } }",
+         "bounds"},
+        {"model { y ~ dpois(a[1])\n for (i in 1:0) { a[i] ~ dgamma(b[i], 1)\n b[i] <- a[i] } }", "a"},
         {"model { y ~ dweib(r, 1)\n r ~ dexp(1) }", "the shape of dweib must be a constant"},
         {"model { y ~ dnorm(a * b, 1)\n b ~ dnorm(0, 1)\n a ~ dt(0, 1, 1) T(0, ) }", "pow(a, -2)"},
     };

@@ -71,12 +71,18 @@ bool has_certainty(const Declarations& own, const Piece& piece) {
 }
 
 // Which of a piece's alternatives the labels of a state choose.
-std::size_t combination_of(const Terms::Cluster& cluster, const Terms& terms, const Piece& piece, Index row,
+std::size_t combination_of(const Terms::Cluster& cluster, const Declarations& own, const Piece& piece, Index row,
                            const std::vector<Index>& state) {
     std::size_t combination = 0;
     std::size_t stride = 1;
     for (const Selector& selector : piece.selectors) {
-        const std::size_t member = terms.member(selector.array, selector.element(row));
+        if (!own.terms.memberships.contains({selector.array, selector.element(row)})) {
+            throw Refused(own.relation(piece).syntax->place,
+                          fmt::format("{} chooses here, but is no label that can be counted with the others: leave out "
+                                      "its bounds",
+                                      own.graph().arrays()[selector.array].element_name(selector.element(row))));
+        }
+        const std::size_t member = own.terms.member(selector.array, selector.element(row));
         combination += stride * static_cast<std::size_t>(state[member]);
         stride *= static_cast<std::size_t>(cluster.counts[member]);
     }
@@ -205,7 +211,7 @@ void declare_cluster(Declarations& own, std::size_t number) {
         for (std::size_t m = 0; m < state.size(); ++m) {
             const auto& [p, row] = cluster.pieces[m];
             const Piece& piece = own.pieces()[p];
-            const std::size_t combination = combination_of(cluster, own.terms, piece, row, state);
+            const std::size_t combination = combination_of(cluster, own, piece, row, state);
             auto found = known.find({m, combination});
             if (found == known.end()) {
                 found = known.emplace(std::make_pair(m, combination), logs_of(own, piece, row, combination)).first;
@@ -216,7 +222,7 @@ void declare_cluster(Declarations& own, std::size_t number) {
         }
         for (const auto& [p, row] : witnesses) {
             const Piece& piece = own.pieces()[p];
-            if (is_contradicted(own, piece, row, combination_of(cluster, own.terms, piece, row, state))) {
+            if (is_contradicted(own, piece, row, combination_of(cluster, own, piece, row, state))) {
                 return std::nullopt;
             }
         }
@@ -260,7 +266,7 @@ AnyDistribution Declarations::clustered(const Piece& piece, Index row, std::size
         throw Refused(relation(piece).syntax->place, "");  // what it is was refused before
     const std::string& name = distribution_name(piece);
     const auto component = [&](const std::vector<Index>& state) -> AnyDistribution {
-        const std::size_t combination = combination_of(cluster, terms, piece, row, state);
+        const std::size_t combination = combination_of(cluster, *this, piece, row, state);
         if (name == "dcat" || name == "dmulti") return possible_labels(piece, row, combination);
         const bool counts = name == "dbern" || name == "dbin" || name == "dpois";
         if (counts && piece.sum(0, 0, combination).is_constant()) {

@@ -357,6 +357,7 @@ class Declaring {
         const auto [lower, upper] = own_.bounds(piece, row);
         const std::size_t array = own_.relation(piece).left.array;
         if (name == "dnorm") {
+            if (piece.is_truncated && own_.usages[array].is_used()) refuse_unnormalised(piece, row);
             add_node(piece, row, flat(family::TruncatedNormal(lower, upper)));
             return;
         }
@@ -369,6 +370,16 @@ class Declaring {
                       fmt::format("{} ~ {} is censored, which only dnorm nodes can be, and dexp and dweib nodes from "
                                   "below on which nothing depends",
                                   own_.node_name(piece, row), name));
+    }
+
+    // An effect within bounds, whose density BUGS would not divide by what is between them.
+    [[noreturn]] void refuse_unnormalised(const Piece& piece, Index row) const {
+        throw Refused(
+            own_.relation(piece).syntax->truncation->place,
+            fmt::format("{} has bounds, its mean or precision depends on nodes, and other nodes depend on it: "
+                        "I(,) is understood of censored data alone; make its parameters constants, or leave "
+                        "out the bounds",
+                        own_.node_name(piece, row)));
     }
 
     void leave_out(const Piece& piece, Index row) {

@@ -60,10 +60,13 @@ class Observing {
     /// Nodes of which only bounds are known, I(lower, upper).
     void observe_censored(const Piece& piece) {
         const std::string& name = own_.distribution_name(piece);
+        const std::size_t array = own_.relation(piece).left.array;
+        for (Index row = 0; row < piece.size(); ++row) {
+            if (own_.terms.at(array, own_.left_element(piece, row)).form == Form::none) return;  // it was refused
+        }
         if (name == "dnorm") {
             one_by_one(piece, [&](Index row, const Row& named) {
-                const Expression node =
-                    own_.terms.atom(own_.terms.at(own_.relation(piece).left.array, own_.left_element(piece, row)));
+                const Expression node = own_.terms.atom(own_.terms.at(array, own_.left_element(piece, row)));
                 const AnyDistribution distribution = own_.distribution(piece, row);
                 own_.builder.observe(node, std::get<Distribution<family::Normal>>(distribution), named);
             });
