@@ -91,7 +91,7 @@ std::unique_ptr<FittedModel> TextModelKind::fit(const FitRequest& request) const
         throw std::runtime_error(fmt::format(
             "{}: the fit ran away{}: neither the data nor the priors hold some of the nodes; give those that "
             "are precisions, or that no data inform, stronger priors",
-            path, reason.empty() ? "" : " (" + reason + ")"));
+            is_text ? "model" : given, reason.empty() ? "" : " (" + reason + ")"));
     }
 }
 
