@@ -6,6 +6,7 @@ same rows in memory, however many workers there are.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Optional, Sequence
 
 import numpy as np
@@ -78,7 +79,7 @@ class _Team:
     """Asks all chunks, and merges what they answer two by two, where they are."""
 
     def __init__(self, array: Any, name: str, columns: list[str]) -> None:
-        from dask import delayed
+        from dask.delayed import delayed
 
         blocks = array.to_delayed().ravel()
         firsts = np.concatenate([[0], np.cumsum(array.chunks[0])]).astype(int)
@@ -106,7 +107,7 @@ def dask_data(
     na: Sequence[str] = (),
 ) -> Data:
     """A collection of Dask as data whose rows are with others."""
-    import dask.array as da
+    da: Any = import_module("dask.array")  # which has no types
 
     if drop_missing or na:
         raise UsageError("drop_missing and na are for data that are read here: drop rows in Dask, by frame.dropna()")
@@ -141,7 +142,7 @@ def _held(array: Any) -> Any:
     try:
         from distributed import default_client
 
-        default_client()
+        default_client()  # type: ignore[no-untyped-call]
     except (ImportError, ValueError):
         return array
     return array.persist()

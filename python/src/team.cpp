@@ -95,7 +95,16 @@ void bind_team(py::module_& module) {
                                const std::vector<std::string>& columns, Index rows) {
         return Data::from_source(std::make_shared<TeamRows>(std::make_shared<PythonTeam>(ask), name, columns, rows));
     });
-    py::class_<MixtureSums>(module, "MixtureSums")
+    py::class_<MixtureSums>(
+        module, "MixtureSums",
+        "What a pass of a mixture sums over a chunk of rows, as a value that adds up: for engines of one's own.\n\n"
+        "``sums + next`` are those of both chunks, the rows of `next` following; ``bytes(sums)`` and pickles are for\n"
+        "messages between processes of one version. ``lrvb._dask`` is such an engine.\n\n"
+        "Examples\n--------\n"
+        ">>> import lrvb\n"
+        ">>> sums = lrvb.MixtureSums()\n"
+        ">>> lrvb.MixtureSums(bytes(sums)) == sums\n"
+        "True\n")
         .def(py::init<>())
         .def(py::init([](const py::bytes& bytes) { return MixtureSums::from_bytes(static_cast<std::string>(bytes)); }))
         .def("__add__", [](const MixtureSums& left, const MixtureSums& right) { return left + right; })

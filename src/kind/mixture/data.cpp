@@ -450,21 +450,20 @@ void ask_summary(RowTeam& team, Index width, Index rows, bool weighted, int thre
 
 }  // namespace
 
-std::vector<double> picked_rows(RowSource& source, Index rows, const std::vector<Index>& numbers) {
+void for_each_picked(RowSource& source, Index rows, const std::vector<Index>& numbers,
+                     const std::function<void(const double*)>& visit) {
     const Index width = source.columns();
-    if (RowTeam* team = source.team()) return ask_picked(*team, width, false, numbers, {});
-    std::vector<double> picked;
-    picked.reserve(numbers.size() * static_cast<std::size_t>(width));
+    if (RowTeam* team = source.team()) {
+        const std::vector<double> picked = ask_picked(*team, width, false, numbers, {});
+        for (auto row = picked.begin(); row != picked.end(); row += width) visit(&*row);
+        return;
+    }
     auto next = numbers.begin();
     Index begin = 0;
     for_each_chunk(source, width, rows, kReadRows, [&](const double* chunk, Index count) {
-        for (; next != numbers.end() && *next < begin + count; ++next) {
-            const double* at = chunk + (*next - begin) * width;
-            picked.insert(picked.end(), at, at + width);
-        }
+        for (; next != numbers.end() && *next < begin + count; ++next) visit(chunk + (*next - begin) * width);
         begin += count;
     });
-    return picked;
 }
 
 std::vector<RowQuestion> data_questions_of_mixtures() {

@@ -6,6 +6,7 @@
 #include <lrvb/family/random.hpp>
 #include <lrvb/kind/mixture/model.hpp>
 
+#include <functional>
 #include <vector>
 
 namespace lrvb::detail {
@@ -24,8 +25,9 @@ struct RowSummary {
 /// Reads the rows once; refuses what cannot be fitted, with the row and column.
 RowSummary describe_rows(RowSource& source, const MixtureSpecification& specification);
 
-/// Rows by their numbers, counted from 0, in ascending order; the source has so many.
-std::vector<double> picked_rows(RowSource& source, Index rows, const std::vector<Index>& numbers);
+/// Visits rows by their numbers, counted from 0, in ascending order; the source has so many.
+void for_each_picked(RowSource& source, Index rows, const std::vector<Index>& numbers,
+                     const std::function<void(const double*)>& visit);
 
 /// What these two ask those who have the rows, where they are with others.
 std::vector<RowQuestion> data_questions_of_mixtures();

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -72,21 +73,23 @@ std::vector<std::vector<double>> draw_samples(RowSource& source, const MixtureMo
     Random random(seed, std::numeric_limits<std::uint64_t>::max());
     const auto gap = [&] { return std::min(1e18, std::log(random.uniform()) / log_missed); };
     std::vector<Index> drawn;
-    std::vector<double> places;  // which samples a row is in
+    std::vector<std::uint8_t> smallest;  // the smallest sample that a row is in
+    drawn.reserve(static_cast<std::size_t>(largest));
     for (auto next = static_cast<Index>(gap()); next < model.rows(); next += 1 + static_cast<Index>(gap())) {
         drawn.push_back(next);
-        places.push_back(random.uniform() * largest);
+        const auto place = static_cast<Index>(random.uniform() * largest);
+        smallest.push_back(
+            static_cast<std::uint8_t>(std::upper_bound(sizes.begin(), sizes.end(), place) - sizes.begin()));
     }
-    const std::vector<double> rows = detail::picked_rows(source, model.rows(), drawn);
-    for (std::size_t i = 0; i < drawn.size(); ++i) {
-        const double* row = rows.data() + static_cast<Index>(i) * width;
-        if (weighted && row[width - 1] == 0.0) continue;
-        for (std::size_t s = 0; s < sizes.size(); ++s) {
-            if (places[i] >= static_cast<double>(sizes[s])) continue;
+    std::size_t at = 0;
+    detail::for_each_picked(source, model.rows(), drawn, [&](const double* row) {
+        const std::size_t first = smallest[at++];
+        if (weighted && row[width - 1] == 0.0) return;
+        for (std::size_t s = first; s < sizes.size(); ++s) {
             samples[s].insert(samples[s].end(), row, row + width);
             if (!weighted) samples[s].push_back(1.0);
         }
-    }
+    });
     return samples;
 }
 
