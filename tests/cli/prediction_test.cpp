@@ -276,17 +276,18 @@ TEST_F(Tables, ThatOfACheckShowsFirstWhatIsOff) {
         lrvb("simulate mixture --weights 1,1 --means '0,0,0,0;9,9,9,9' --sds '1,1,1,1;1,1,1,1' -n 60 -o data.csv").code,
         0);
     ASSERT_EQ(lrvb("fit mixture data.csv -k 2 --check never --quiet -o fit.json").code, 0);
-    const Result few = lrvb("check fit.json data.csv --draws 18000");
+    const Result few = lrvb("check fit.json data.csv --method importance --draws 18000");
     ASSERT_EQ(few.code, 0) << few.err;
     EXPECT_NE(few.out.find("\nthe 40 of 54 variables that matter most; 'lrvb check FIT --all' shows all, --variables "
                            "those that it names\n"),
               std::string::npos)
         << few.out;
-    const std::string all = lrvb("check fit.json data.csv --draws 18000 --all").out;
+    const std::string all = lrvb("check fit.json data.csv --method importance --draws 18000 --all").out;
     EXPECT_EQ(all.find("that matter most"), std::string::npos);
     EXPECT_EQ(lines_of(all), lines_of(few.out) - 2 + 14);
     // What is left out is right, unless there is no room for all that is not.
-    const nlohmann::json variables = lrvb("check fit.json data.csv --draws 18000 --format json").json().at("variables");
+    const nlohmann::json variables =
+        lrvb("check fit.json data.csv --method importance --draws 18000 --format json").json().at("variables");
     ASSERT_EQ(variables.size(), 54U);
     std::size_t flagged = 0;
     std::size_t shown = 0;
@@ -302,9 +303,11 @@ TEST_F(Tables, ThatOfACheckShowsFirstWhatIsOff) {
     }
     EXPECT_GT(flagged, 0U);
     EXPECT_EQ(shown, std::min<std::size_t>(flagged, 40));
-    EXPECT_EQ(parse_csv(lrvb("check fit.json data.csv --draws 18000 --format csv").out).rows.size(), 54U);
-    EXPECT_EQ(lines_of(lrvb("check fit.json data.csv --draws 1000 --variables Sigma,Lambda,mu").out),
-              lines_of(few.out) + 6);
+    EXPECT_EQ(parse_csv(lrvb("check fit.json data.csv --method importance --draws 18000 --format csv").out).rows.size(),
+              54U);
+    EXPECT_EQ(
+        lines_of(lrvb("check fit.json data.csv --method importance --draws 1000 --variables Sigma,Lambda,mu").out),
+        lines_of(few.out) + 6);
     EXPECT_EQ(lrvb("check fit.json data.csv --all --variables mu").code, 2);
     EXPECT_EQ(lrvb("check fit.json data.csv --all --model").code, 2);
 }
