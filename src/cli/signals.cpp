@@ -19,13 +19,18 @@ using SignalHandler = void (*)(int);
 SignalHandler before_interruption = SIG_DFL;
 
 const char* volatile last_words = nullptr;
+std::atomic<bool>* volatile shared_said = nullptr;
+static_assert(std::atomic<bool>::is_always_lock_free);  // so that a signal may use it
 
 extern "C" void end_program(int signal) {
     detail::remove_unfinished_files();
     const char* const words = last_words;
     if (signal == SIGTERM && words != nullptr) {
-        const ssize_t ignored = ::write(STDERR_FILENO, words, std::strlen(words));
-        static_cast<void>(ignored);
+        std::atomic<bool>* const said = shared_said;
+        if (said == nullptr || !said->exchange(true)) {
+            const ssize_t ignored = ::write(STDERR_FILENO, words, std::strlen(words));
+            static_cast<void>(ignored);
+        }
         std::_Exit(kBadInput);
     }
     std::signal(signal, SIG_DFL);
@@ -53,7 +58,9 @@ void leave_no_files_behind() {
     std::signal(SIGXFSZ, SIG_IGN);
 }
 
-void say_when_terminated(const char* line) {
+void say_when_terminated(const char* line, std::atomic<bool>* said) {
+    last_words = nullptr;
+    shared_said = said;
     last_words = line;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+
 /// How the program is stopped from outside.
 namespace lrvb::cli {
 
@@ -8,8 +10,8 @@ namespace lrvb::cli {
 void leave_no_files_behind();
 
 /// What SIGTERM says, and then ends the program with the code of bad input: null, which is the default, says nothing.
-/// The text must stay where it is.
-void say_when_terminated(const char* line);
+/// The text must stay where it is. Processes that share `said` say it once: the first that is ended.
+void say_when_terminated(const char* line, std::atomic<bool>* said = nullptr);
 
 /// While it lives, Ctrl-C asks for an end instead of making one; a second Ctrl-C ends the program.
 class Interruption {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mpi.h>
+#include <new>
 #include <thread>
 
 namespace lrvb::mpi {
@@ -34,6 +35,25 @@ void wait_for_message(int from) {
 MpiCommunicator::MpiCommunicator() {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here_);
+    MPI_Comm_size(here_, &ranks_here_);
+    int rank_here = 0;
+    MPI_Comm_rank(here_, &rank_here);
+    // A byte of memory that they share, where the first of them, which by their order is rank 0, has it.
+    void* place = nullptr;
+    MPI_Win_allocate_shared(rank_here == 0 ? sizeof(*said_) : 0, 1, MPI_INFO_NULL, here_, &place, &shared_);
+    MPI_Aint size = 0;
+    int unit = 0;
+    MPI_Win_shared_query(shared_, 0, &size, &unit, &place);
+    int has_first = rank_ == 0 ? 1 : 0;
+    if (has_first == 1) new (place) std::atomic<bool>(false);
+    MPI_Bcast(&has_first, 1, MPI_INT, 0, here_);
+    if (has_first == 1) said_ = static_cast<std::atomic<bool>*>(place);
+}
+
+MpiCommunicator::~MpiCommunicator() {
+    MPI_Win_free(&shared_);
+    MPI_Comm_free(&here_);
 }
 
 void MpiCommunicator::send(int to, const std::string& message) {
@@ -55,15 +75,6 @@ std::string MpiCommunicator::receive(int from) {
         MPI_Recv(message.data() + place, count, MPI_BYTE, from, kBytesTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     return message;
-}
-
-int MpiCommunicator::ranks_here() {
-    MPI_Comm here = MPI_COMM_NULL;
-    int count = 1;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
-    MPI_Comm_size(here, &count);
-    MPI_Comm_free(&here);
-    return count;
 }
 
 }  // namespace lrvb::mpi
