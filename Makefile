@@ -1,6 +1,6 @@
 # Thin targets over scripts/setup (Debian packages) and the CMake presets.
 
-.PHONY: demo test python mpi install uninstall deb bench models compare-lme4 checks honesty optima sbc picture screenshots reproduce asan fuzz tidy format format-check clean setup
+.PHONY: demo test python mpi consumer install uninstall deb bench models compare-lme4 checks honesty optima sbc picture screenshots reproduce asan fuzz tidy format format-check clean setup
 .DEFAULT_GOAL := demo
 
 setup:
@@ -120,6 +120,10 @@ sbc: build/release/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset release --target sbc field_sbc
 	@build/release/bench/sbc
 	@build/release/bench/field_sbc
+
+# A project outside that takes the sources in by add_subdirectory: compiles the whole library once more.
+consumer: build/release/build.ninja
+	@cmake --build --preset release --target consumer
 
 asan: build/asan/build.ninja with-python-asan with-mpi-asan
 	@cmake --build --parallel $(shell nproc) --preset asan
