@@ -175,6 +175,8 @@ TEST_F(FormulaInput, OddFormulasAreAnsweredOrRefused) {
         {"a.csv 'y ~ x' --baseline g=b", 1, "--baseline"},
         {"a.csv 'y ~ g' --baseline g=zz", 1, "'zz'"},
         {"a.csv 'y ~ x' --factor g --numeric g", 2, "--numeric"},
+        {"a.csv 'y ~ x' --factor zz", 2, "--factor zz: the formula has no such column, only 'y' and 'x'"},
+        {"a.csv 'y ~ x' --numeric x,g", 2, "--numeric g: the formula has no such column"},
         {"a.csv 'y ~ x' --prior 'sd ~ half_t(3, 1)'", 2, "'sd'"},
     });
     write("separate.csv", "y,x\n0,1\n0,2\n0,3\n1,4\n1,5\n1,6\n");

@@ -48,6 +48,21 @@ struct Source {
     RegressionTable table;
 };
 
+// What --factor and --numeric name is a column of the formula.
+void require_known(const FormulaOptions& options, const DataFrame& frame) {
+    const std::vector<std::string> known = frame.column_names();
+    const auto require = [&](const char* option, const std::vector<std::string>& names) {
+        for (const std::string& name : names) {
+            if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+            throw UsageError(fmt::format("{} {}: the formula has no such column, only {}: take one of these, or leave "
+                                         "the option out",
+                                         option, printable(name), shown(known)));
+        }
+    };
+    require("--factor", options.factors);
+    require("--numeric", options.numbers);
+}
+
 Source source_by_formula(const FitRequest& fit) {
     const Settings& settings = fit.settings;
     for (const char* key : {"response", "columns", "no-intercept"}) {
@@ -68,6 +83,7 @@ Source source_by_formula(const FitRequest& fit) {
     }
     RegressionTable& table = source.table;
     table.frame = source.formula.read(fit.data, source.options);
+    require_known(source.options, table.frame);
     if (settings.has("weights")) {
         const Index place = table.frame.find(settings.text("weights"));
         table.weights_name = table.frame.columns[static_cast<std::size_t>(place)].name;
