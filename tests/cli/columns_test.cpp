@@ -37,8 +37,8 @@ TEST_F(Columns, TheFirstLinesOfFitAndSummarySayHowColumnsWereTaken) {
     const std::string number = "subject: a number, 308 to 310, 3 values; --factor subject takes it as groups";
     const Result summary = lrvb("summary fit.json");
     for (const std::string& out : {fit.out, summary.out}) {
-        EXPECT_EQ(line(out, 2), groups);
-        EXPECT_EQ(line(out, 3), number);
+        EXPECT_EQ(line(out, 3), groups);
+        EXPECT_EQ(line(out, 4), number);
     }
     EXPECT_EQ(lrvb("summary fit.json --format json").json().at("notes").at(1), number);
 }
@@ -78,7 +78,7 @@ TEST_F(Columns, AMarkOfMissingValuesIsOfferedAndTaken) {
     const Result fit = lrvb("fit regression r_na.csv --response y --na N/A --drop-missing -o fit.json");
     ASSERT_EQ(fit.code, 0) << fit.err;
     EXPECT_EQ(line(fit.out, 1), "1 row with missing values left out");
-    EXPECT_EQ(line(fit.out, 3), "age: a number, 20 to 28, 9 values; --factor age takes it as groups");
+    EXPECT_EQ(line(fit.out, 4), "age: a number, 20 to 28, 9 values; --factor age takes it as groups");
     // What means a missing value is in the file, also for those who come later.
     const Result influence = lrvb("influence fit.json r_na.csv");
     EXPECT_EQ(influence.code, 0) << influence.err;
@@ -136,7 +136,7 @@ TEST_F(Columns, AnIdentifierOfManyValuesIsSaid) {
     write("subjects.csv", text);
     const Result fit = lrvb("fit regression subjects.csv --response y");
     ASSERT_EQ(fit.code, 0) << fit.err;
-    EXPECT_EQ(line(fit.out, 2), "subject: a number, 1 to 60, 60 values; --factor subject takes it as groups");
+    EXPECT_EQ(line(fit.out, 3), "subject: a number, 1 to 60, 60 values; --factor subject takes it as groups");
 }
 
 TEST_F(Columns, MixturesKnowMarksOfMissingValuesToo) {
@@ -246,7 +246,7 @@ TEST_F(Columns, AFactorOfOneValueIsRefusedHoweverItIsWritten) {
     write("one.csv", "y,c\n1,4\n2,4.0\n4,4\n");
     const Result fit = lrvb("fit regression one.csv --response y --factor c");
     EXPECT_EQ(fit.code, 1);
-    EXPECT_NE(fit.err.find("column 'c' has the text '4' in every row"), std::string::npos) << fit.err;
+    EXPECT_NE(fit.err.find("column 'c' has the level '4' in every row"), std::string::npos) << fit.err;
 }
 
 TEST_F(Columns, ABaselineWithACommaStandsInQuotes) {

@@ -162,6 +162,26 @@ TEST_F(FormulaInput, TextIsABernoulliResponse) {
     EXPECT_EQ(means("short.json"), expected);
 }
 
+TEST_F(FormulaInput, AResponseWithoutNoiseHasThatOfRounding) {
+    std::string text = "y,a,b\n";
+    for (int n = 0; n < 16; ++n) {
+        const int a = 1 + n / 4;
+        const int b = a % 2 == 0 ? 1 : 3;
+        text += std::to_string(0.5 * a + 0.25 * b) + "," + std::to_string(a) + "," + std::to_string(b) + "\n";
+    }
+    write("exact.csv", text);
+    const Result fit = lrvb("fit regression exact.csv 'y ~ a + b' -o fit.json");
+    ASSERT_EQ(fit.code, 0) << fit.err;
+    EXPECT_NE(fit.out.find("the formula explains y but for rounding"), std::string::npos) << fit.out;
+    const json summary = lrvb("summary fit.json --format json").json();
+    std::map<std::string, json> found;
+    for (const json& one : summary.at("variables")) found[one.at("name")] = one;
+    EXPECT_NEAR(found.at("beta[a]").at("mean").get<double>(), 0.5, 1e-9);
+    EXPECT_NEAR(found.at("beta[b]").at("mean").get<double>(), 0.25, 1e-9);
+    EXPECT_LT(found.at("sigma").at("mean").get<double>(), 1e-6);
+    EXPECT_GT(found.at("beta[a]").at("sd").get<double>(), 0.0);
+}
+
 TEST_F(FormulaInput, OddFormulasAreAnsweredOrRefused) {
     expect_refusals({
         {"a.csv 'y ~ (1 | g) + (x | g)'", 2, "(0 + x | group)"},

@@ -204,7 +204,8 @@ TEST_F(Predictions, AsLabelsAreNotWrittenOfAFitThatDidNotConverge) {
 class Tables : public ProgramTest {};
 
 TEST_F(Tables, SummaryAsCsvHasEveryColumnOfTheTable) {
-    ASSERT_EQ(lrvb("fit regression $DATA/mtcars.csv --response mpg -c wt,hp --quiet -o fit.json").code, 0);
+    ASSERT_EQ(lrvb("fit regression $DATA/mtcars.csv --response mpg -c wt,hp --prior paper --quiet -o fit.json").code,
+              0);
     for (const std::string& more : {std::string(), std::string(" $DATA/mtcars.csv --robust")}) {
         const std::string table = lrvb("summary fit.json" + more).out;
         const std::size_t from = table.find("variable");

@@ -51,8 +51,12 @@ TEST_F(Proof, TheCheckIsMadeAsAsked) {
     EXPECT_FALSE(fit_file().contains("check"));
     ASSERT_EQ(lrvb("fit mixture data.csv -k 2 --check always -o fit.json").code, 0);
     EXPECT_EQ(fit_file().at("check").at("verdict"), "ok");
-    ASSERT_EQ(lrvb("fit regression $DATA/mtcars.csv --response mpg -c wt,hp -o fit.json").code, 0);
+    ASSERT_EQ(lrvb("fit regression $DATA/mtcars.csv --response mpg -c wt,hp --prior paper -o fit.json").code, 0);
     EXPECT_TRUE(fit_file().contains("check"));
+    // What is integrated needs none.
+    ASSERT_EQ(lrvb("fit regression $DATA/mtcars.csv --response mpg -c wt,hp -o fit.json").code, 0);
+    EXPECT_FALSE(fit_file().contains("check"));
+    EXPECT_TRUE(fit_file().contains("correction"));
     EXPECT_EQ(lrvb("fit mixture data.csv -k 2 --check perhaps").code, 2);
     // A fit with nothing to draw says so, and not that it would take a while.
     write("at.json", R"({"weights": [0.35, 0.65], "means": [2.0, 4.3], "precisions": [17.0, 5.0]})");

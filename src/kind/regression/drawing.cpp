@@ -1,7 +1,8 @@
-#include "kind/drawing.hpp"
+#include "kind/regression/drawing.hpp"
 
 #include "family/special.hpp"
 #include "kind/bins.hpp"
+#include "kind/drawing.hpp"
 #include "kind/regression/fitted.hpp"
 
 #include <fmt/format.h>
@@ -138,13 +139,13 @@ class TermDrawing {
 
 }  // namespace
 
-Drawing FittedRegression::drawing(const FitFile& shown, const DrawingOptions& options) const {
+Drawing drawing_by_terms(const RegressionDesign& design, const RegressionPosterior& coefficients,
+                         const DrawingOptions& options) {
     using Swatch = DrawingLegend::Swatch;
-    const auto& record = static_cast<const RegressionRecord&>(*shown.model);
     std::optional<double> z;
-    if (record.coefficients.covariance.size() > 0) z = central_quantile(options.level);
-    const TermDrawing draw(*design_, record.coefficients, z);
-    const std::vector<RegressionTerm>& terms = design_->terms;
+    if (coefficients.covariance.size() > 0) z = central_quantile(options.level);
+    const TermDrawing draw(design, coefficients, z);
+    const std::vector<RegressionTerm>& terms = design.terms;
     std::vector<std::string> names;
     std::vector<Index> firsts;
     for (const RegressionTerm& term : terms) {
@@ -158,7 +159,7 @@ Drawing FittedRegression::drawing(const FitFile& shown, const DrawingOptions& op
     Drawing drawing;
     const bool others = terms.size() > 1;
     drawing.caption =
-        fmt::format("{}{}, and the fit", design_->response, others ? ", less what the other columns explain" : "");
+        fmt::format("{}{}, and the fit", design.response, others ? ", less what the other columns explain" : "");
     drawing.legend.push_back({"rows", Swatch::dot});
     bool has_line = false;
     bool has_places = terms.empty();
@@ -181,6 +182,10 @@ Drawing FittedRegression::drawing(const FitFile& shown, const DrawingOptions& op
             {z ? fmt::format("fitted mean, {} interval", percent(options.level)) : "fitted mean", Swatch::interval, 0});
     }
     return drawing;
+}
+
+Drawing FittedRegression::drawing(const FitFile& shown, const DrawingOptions& options) const {
+    return drawing_by_terms(*design_, static_cast<const RegressionRecord&>(*shown.model).coefficients, options);
 }
 
 }  // namespace lrvb::detail

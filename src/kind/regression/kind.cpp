@@ -51,7 +51,8 @@ void require_coded(const RegressionDesign& design) {
 
 std::optional<std::vector<OptionInfo>> RegressionKind::options() const {
     std::vector<OptionInfo> options;
-    options.push_back({"FORMULA", "Such as 'y ~ x + (1 + x | g)'; or else --response and -c"});
+    options.push_back(
+        {"FORMULA", "Such as 'y ~ x + (1 + x | g)'; --response and -c are short for one that adds up columns"});
     options.push_back({"--response", "The column to explain, by name or number"});
     options.push_back(OptionInfo::choice("--family", {"gaussian", "student", "bernoulli", "binomial", "poisson"},
                                          "What the response is: gaussian (default), student, bernoulli, binomial, "
@@ -72,7 +73,8 @@ std::optional<std::vector<OptionInfo>> RegressionKind::options() const {
     list("--factor", "Columns to take as groups, though they hold numbers", "COLUMNS");
     list("--numeric", "Columns to take as numbers, though they are quoted", "COLUMNS");
     list("--baseline", "The group that others are compared with, such as cyl=6 (default: the first)", "COLUMN=LEVEL");
-    const std::string priors = "Priors, in the data's units";
+    const std::string priors =
+        "Priors, in the data's units (paper and --prior-…: without a formula, the paper's model)";
     options.push_back(
         {"--prior",
          "A sentence, such as 'beta ~ normal(0, 10)' or 'sd[g] ~ half_t(3, 2.5)', as often as needed; auto "

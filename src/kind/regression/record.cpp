@@ -133,11 +133,7 @@ RegressionPrior RegressionRecord::centred_prior() const {
 Document RegressionRecord::document() const {
     Document json;
     json["response"] = response;
-    Document list = Document::list();
-    for (const RegressionTerm& term : terms) {
-        list.push_back(Document{{"column", term.column}, {"levels", term.levels}});
-    }
-    json["terms"] = std::move(list);
+    json["terms"] = terms_document(terms);
     json["prior_name"] = prior_origin;
     Document prior;
     if (coefficients.intercept) {
@@ -218,16 +214,20 @@ void RegressionRecord::require_agreement(const FitFile& fit, const Fields& file)
     }
 }
 
+Document terms_document(const std::vector<RegressionTerm>& terms) {
+    Document list = Document::list();
+    for (const RegressionTerm& term : terms) {
+        list.push_back(Document{{"column", term.column}, {"levels", term.levels}});
+    }
+    return list;
+}
+
 Document RegressionRecord::page(const FitFile&) const {
     Document json;
     json["response"] = response;
     json["intercept"] = coefficients.intercept;
     json["slopes"] = design_names(terms);
-    Document list = Document::list();
-    for (const RegressionTerm& term : terms) {
-        list.push_back(Document{{"column", term.column}, {"levels", term.levels}});
-    }
-    json["terms"] = std::move(list);
+    json["terms"] = terms_document(terms);
     json["centre"] = coefficients.centre;
     return json;
 }

@@ -51,6 +51,9 @@ void set_prior_number(RegressionPrior& prior, const std::vector<std::string>& sl
 /// look like and however they are quoted.
 FrameOptions columns_of(const std::vector<RegressionTerm>& terms, bool drop_missing);
 
+/// What a page knows of terms.
+Document terms_document(const std::vector<RegressionTerm>& terms);
+
 /// Of the response, the columns and the weights of a design.
 std::string checksum_of(const RegressionDesign& design);
 

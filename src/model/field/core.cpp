@@ -85,6 +85,7 @@ FieldCore::FieldCore(std::shared_ptr<const FieldData> data, const std::optional<
     if (const std::unique_ptr<PrecisionFactor> factored = factor(point)) {
         origin = solve_mean(point, *factored);
         fold_residuals();
+        keep_rounding();
     }
 }
 
@@ -98,6 +99,23 @@ void FieldCore::fold_residuals() {
         squared += residuals[n] * residual;
     }
     forces = design->transposed(residuals);
+}
+
+// Where the columns explain the response but for rounding, σ would go to zero without end: what is left counts as this
+// share of the response's sd.
+void FieldCore::keep_rounding() {
+    constexpr double share = 1e-7;
+    constexpr double small = 1e-3;
+    if (squared > small * small * rows) return;
+    Vector psi = guess_;
+    const EffectParameters& sigma = parts[sigma_part()];
+    psi.segment(part_offset_[sigma_part()], sigma.size()) = sigma.from_sds(Vector::Constant(1, share));
+    const PsiPoint point = psi_point(psi);
+    const std::unique_ptr<PrecisionFactor> factored = factor(point);
+    if (!factored) return;
+    Vector force;
+    const double least = squares(solve_mean(point, *factored), force).residual;
+    squared += std::max(0.0, share * share * rows - std::max(0.0, least));
 }
 
 void FieldCore::set_prior(const std::optional<FieldPrior>& given) {

@@ -119,6 +119,7 @@ class FieldCore {
     void set_prior(const std::optional<FieldPrior>& given);
     void make_layout();
     void fold_residuals();
+    void keep_rounding();
     Vector guess() const;
 
     Vector guess_;

@@ -127,7 +127,7 @@ export function verdictOf(contents) {
     const isExact = correction.how.startsWith('the exact');
     return {
       level: 'good',
-      headline: `The means, sds and intervals are those of the ${isExact ? 'exact ' : ''}posterior, integrated.`,
+      headline: isExact ? 'These means and error bars hold: they are exact.' : 'The posterior was integrated: these are its means and sds.',
       sentences: [
         sentence(`What is quoted is ${correction.how}`),
         'The linear response is beside it: in the table of the parameters, and in what rows and priors do.',

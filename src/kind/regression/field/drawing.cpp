@@ -2,8 +2,10 @@
 
 #include "family/special.hpp"
 #include "kind/bins.hpp"
+#include "kind/regression/drawing.hpp"
 #include "kind/regression/field/fitted.hpp"
 #include "kind/regression/field/groups.hpp"
+#include "kind/regression/field/plain.hpp"
 
 #include <fmt/format.h>
 
@@ -54,6 +56,10 @@ DrawingPanel fit_panel(const FieldData& data, const FieldRowFit& rows) {
 
 Drawing FittedField::drawing(const FitFile& shown, const DrawingOptions& options) const {
     using Swatch = DrawingLegend::Swatch;
+    if (std::optional<std::vector<RegressionTerm>> terms = plain_terms(*record_)) {
+        return drawing_by_terms(plain_design(std::move(*terms), model_->data()),
+                                plain_coefficients(*record_, shown.posterior, shown.posterior.mean), options);
+    }
     const FieldShape& shape = record_->shape;
     const FieldVariables variables = record_->variables();
     const FieldData& data = model_->data();

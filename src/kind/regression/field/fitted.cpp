@@ -1,8 +1,10 @@
 #include "kind/regression/field/fitted.hpp"
 
 #include "base/messages.hpp"
+#include "kind/regression/binned_rows.hpp"
 #include "kind/regression/columns.hpp"
 #include "kind/regression/field/groups.hpp"
+#include "kind/regression/field/plain.hpp"
 
 #include <lrvb/family/random.hpp>
 
@@ -162,7 +164,15 @@ double FittedField::work_of_a_draw() const {
 }
 
 std::vector<std::string> FittedField::warnings() const {
-    return {};
+    constexpr double rounding = 1.5e-7;  // of the response's sd
+    const FieldData& data = model_->data();
+    if (data.family != FieldFamily::gaussian) return {};
+    const FieldVariables variables = record_->variables();
+    const double sigma = variables.sigma(posterior().mean.segment(variables.first_psi(), variables.psi_count()));
+    const double sd = std::sqrt((data.y.array() - data.y.mean()).square().mean());
+    if (sigma > rounding * sd) return {};
+    return {fmt::format("the formula explains {} but for rounding, so that sigma and the sds are those of rounding",
+                        printable(data.response))};
 }
 
 SparseMatrix FittedField::centring(const std::vector<Index>& chosen) const {
@@ -228,7 +238,17 @@ std::optional<FittedResponse> FittedField::fitted_response() const {
     return result;
 }
 
+std::vector<std::pair<std::string, Vector>> FittedField::row_columns() const {
+    const std::optional<FittedResponse> response = fitted_response();
+    if (!response) return {};
+    return {{"hat", response->hat}};
+}
+
 Document FittedField::picture() const {
+    if (std::optional<std::vector<RegressionTerm>> terms = plain_terms(*record_)) {
+        return binned_rows(plain_design(std::move(*terms), model_->data()),
+                           plain_coefficients(*record_, posterior(), shown_means_));
+    }
     const FieldVariables variables = record_->variables();
     const FieldRowFit rows = row_fit(model_->data(), variables, *record_->numbers.centre, shown_means_);
     return field_picture(record_->shape, variables, model_->data(), rows, shown_means_);
@@ -236,6 +256,7 @@ Document FittedField::picture() const {
 
 Matrix FittedField::beside(const std::vector<Index>& rows) const {
     const FieldData& data = model_->data();
+    if (plain_terms(*record_)) return data.columns(rows, Eigen::all);
     const FieldRowFit fit = row_fit(data, record_->variables(), *record_->numbers.centre, shown_means_);
     Matrix result(static_cast<Index>(rows.size()), beside_count());
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -254,6 +275,7 @@ Matrix FittedField::beside(const std::vector<Index>& rows) const {
 
 Index FittedField::beside_count() const {
     const FieldData& data = model_->data();
+    if (plain_terms(*record_)) return data.columns.cols();
     return 2 + static_cast<Index>(data.factors.size()) + std::min(data.columns.cols(), kMostShownColumns);
 }
 

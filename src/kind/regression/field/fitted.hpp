@@ -22,11 +22,14 @@ class FittedField final : public FittedModel {
     std::optional<double> work_of_integration() const override;
     IntegratedPosterior integrate(const IntegrationOptions& options) const override;
     std::vector<std::string> warnings() const override;
+    /// The leverage of each response on its own fitted value, where the response is normal.
+    std::vector<std::pair<std::string, Vector>> row_columns() const override;
     std::optional<FittedResponse> fitted_response() const override;
     SparseMatrix centring(const std::vector<Index>& variables) const override;
     Document picture() const override;
     Drawing drawing(const FitFile& shown, const DrawingOptions& options) const override;
-    /// For each row what is observed and fitted, its level of each factor, and its first columns.
+    /// For each row what is observed and fitted, its level of each factor, and its first columns; where it is shown
+    /// term by term, its columns.
     Matrix beside(const std::vector<Index>& rows) const override;
     Index beside_count() const override;
 

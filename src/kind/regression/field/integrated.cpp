@@ -17,7 +17,6 @@ namespace lrvb::detail {
 
 namespace {
 
-constexpr Index kMostDraws = 4000;
 constexpr Index kFewestPlaces = 200;    // of ψ
 constexpr double kWorkOfDraws = 1.5e8;  // a quarter of a second
 constexpr double kNumbersOfDraws = 2e6;
@@ -206,7 +205,7 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
 
     // Where a node is dear, several draws share one.
     const Index affordable = static_cast<Index>(kNumbersOfDraws) / model_->layout().size();
-    const Index draws = std::min({kMostDraws, std::max<Index>(options.draws, 1), std::max(kFewestPlaces, affordable)});
+    const Index draws = std::min(std::max<Index>(options.draws, 1), std::max(kFewestPlaces, affordable));
     const auto places =
         static_cast<Index>(std::max(static_cast<double>(kFewestPlaces), kWorkOfDraws / work_of_a_node()));
     const Index each = std::max<Index>(1, draws / std::max<Index>(1, std::min(places, draws)));

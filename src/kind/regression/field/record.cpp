@@ -3,6 +3,8 @@
 #include "base/messages.hpp"
 #include "kind/regression/field/fitted.hpp"
 #include "kind/regression/field/groups.hpp"
+#include "kind/regression/field/plain.hpp"
+#include "kind/regression/record.hpp"
 #include "sample/resampling.hpp"
 
 #include <lrvb/sample/pareto.hpp>
@@ -264,7 +266,7 @@ std::string FieldRecord::description() const {
                              : shape.family == FieldFamily::student  ? "regression with Student errors"
                              : shape.family == FieldFamily::binomial ? "binomial regression"
                                                                      : "Poisson regression";
-    return fmt::format("A {}{}, {},", shape.factors.empty() ? "" : "hierarchical ", kind, coding->formula().text());
+    return fmt::format("A {}{}, {}", shape.factors.empty() ? "" : "hierarchical ", kind, coding->formula().text());
 }
 
 std::vector<PriorNumber> FieldRecord::prior(const DataRecord&) const {
@@ -332,6 +334,13 @@ Document FieldRecord::page(const FitFile& fit) const {
     json["columns"] =
         std::vector<std::string>(shape.slopes.begin(), shape.slopes.begin() + static_cast<Index>(columns));
     json["groups"] = groups_document(shape, variables(), fit.posterior);
+    if (const std::optional<std::vector<RegressionTerm>> terms = plain_terms(*this)) {
+        json["intercept"] = shape.intercept;
+        json["slopes"] = shape.slopes;
+        json["terms"] = terms_document(*terms);
+        json["centre"] =
+            shape.intercept ? *numbers.centre : Vector(Vector::Zero(static_cast<Index>(shape.slopes.size())));
+    }
     return json;
 }
 
@@ -385,6 +394,12 @@ void FieldRecord::predict(const FitFile& fit, const Dataset& rows, const Predict
         for (Index i = 0; i < count; ++i) {
             FieldRow& row = block[static_cast<std::size_t>(i)];
             row.variance = std::max(0.0, variances[i]);
+            if (!std::isfinite(row.variance)) {
+                throw std::runtime_error(
+                    fmt::format("{}: row {}: its numbers go beyond what can be squared: correct them, or take the "
+                                "column in another unit",
+                                frame.name, frame.file_row(begin + i)));
+            }
             const FieldPrediction prediction = predictor.predict(row, options.link, options.level);
             std::vector<double> numbers_of_row{prediction.mean, prediction.mean_sd};
             if (!options.link) numbers_of_row.push_back(prediction.sd);

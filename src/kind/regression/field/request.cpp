@@ -54,9 +54,10 @@ void require_known(const FormulaOptions& options, const DataFrame& frame) {
     const auto require = [&](const char* option, const std::vector<std::string>& names) {
         for (const std::string& name : names) {
             if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-            throw UsageError(fmt::format("{} {}: the formula has no such column, only {}: take one of these, or leave "
-                                         "the option out",
-                                         option, printable(name), shown(known)));
+            throw UsageError(
+                fmt::format("{} {}: the formula has no such column, only {}: take one of these, or leave "
+                            "the option out",
+                            option, printable(name), shown(known)));
         }
     };
     require("--factor", options.factors);
@@ -321,8 +322,9 @@ bool is_by_formula(const Settings& settings) {
         if (settings.has(key)) return true;
     }
     const std::vector<std::string> priors = settings.texts("prior");
-    return std::any_of(priors.begin(), priors.end(),
-                       [](const std::string& text) { return text != "auto" && text != "paper"; });
+    const auto is_sentence = [](const std::string& text) { return text != "auto" && text != "paper"; };
+    if (std::any_of(priors.begin(), priors.end(), is_sentence)) return true;
+    return std::find(priors.begin(), priors.end(), "paper") == priors.end() && !settings.has_any("prior-");
 }
 
 std::unique_ptr<FittedModel> fit_by_formula(const FitRequest& request) {

@@ -24,7 +24,12 @@ export class RegressionKind extends AnyKind {
 
   /** Every column has a unit of its own, and zero means the same for all: that it does nothing. */
   panels() {
-    return [{title: 'Each on a scale of its own, about zero', variables: this.contents.variables, aboutZero: true}];
+    const {variables} = this.contents;
+    const isShare = ({group}) => group === 'R2';
+    return [
+      {title: 'Each on a scale of its own, about zero', variables: variables.filter((one) => !isShare(one)), aboutZero: true},
+      {title: 'Share of the variance', variables: variables.filter(isShare), aboutZero: false},
+    ].filter(({variables: own}) => own.length > 0);
   }
 
   rowFacts(n) {
