@@ -198,12 +198,11 @@ TEST_F(RegressionColumns, AResponseThatIsNoNormalOneIsWarnedOf) {
     const auto warnings = [&](const std::string& text) { return fit(text, {{"response", "y"}})->file().warnings; };
     EXPECT_EQ(
         warnings("y,x\n0,1\n1,2\n1,3.5\n0,4\n1,6\n"),
-        Names{"the response 'y' has two values, 0 and 1, but this fits a normal response, so that predictions can "
-              "lie beyond both and sds are only rough; a Bernoulli response (logistic regression) is not there yet"});
-    EXPECT_EQ(
-        warnings("y,x\n0,1\n1,2\n3,3.5\n0,4\n1,6\n3,7\n"),
-        Names{"the response 'y' has small counts, 0 to 3, but this fits a normal response of one variance, so that "
-              "predictions can be negative and sds are only rough; a Poisson response is not there yet"});
+        Names{"the response 'y' has two values, but this fits a normal response: --family bernoulli fits one of 0 "
+              "and 1"});
+    EXPECT_EQ(warnings("y,x\n0,1\n1,2\n3,3.5\n0,4\n1,6\n3,7\n"),
+              Names{"the response 'y' has small counts, but this fits a normal response of one variance: --family "
+                    "poisson fits counts"});
     EXPECT_EQ(warnings("y,x\n-1,1\n1,2\n3,3.5\n-1,4\n1,6\n3,7\n"), Names{});
     EXPECT_EQ(warnings("y,x\n41,1\n52,2\n63,3.5\n41,4\n52,6\n63,7\n"), Names{});
 }

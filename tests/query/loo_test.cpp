@@ -109,7 +109,7 @@ class MtcarsLoo : public ::testing::Test {
         Matrix columns(mpg.size(), 2);
         columns << test::read_column("mtcars.csv", "wt"), test::read_column("mtcars.csv", "hp");
         fitted = fit_of("regression", frame_of({{"mpg", mpg}, {"wt", columns.col(0)}, {"hp", columns.col(1)}}),
-                        {{"response", "mpg"}});
+                        {{"response", "mpg"}, {"prior-shape", "2.0001"}});
         const auto& model = dynamic_cast<const RegressionModel&>(fitted->model());
         const RegressionPrior& prior = model.prior();
         exact.y = mpg;

@@ -258,8 +258,8 @@ std::vector<std::string> response_warnings(const RegressionDesign& design) {
     if (different.size() == 2) {
         return {
             fmt::format("the response {} has two values, {} and {}, but this fits a normal response, so that "
-                        "predictions can lie beyond both and sds are only rough; a Bernoulli response (logistic "
-                        "regression) is not there yet",
+                        "predictions can lie beyond both and sds are only rough: --family bernoulli, without "
+                        "--prior paper and --prior-…, fits one of 0 and 1",
                         shown(design.response), *different.begin(), *different.rbegin())};
     }
     constexpr double kSmallMean = 10.0;
@@ -267,8 +267,8 @@ std::vector<std::string> response_warnings(const RegressionDesign& design) {
     if (few.empty() || *few.begin() < 0.0 || design.y.mean() >= kSmallMean) return {};
     return {
         fmt::format("the response {} has small counts, {} to {}, but this fits a normal response of one variance, "
-                    "so that predictions can be negative and sds are only rough; a Poisson response is not there "
-                    "yet",
+                    "so that predictions can be negative and sds are only rough: --family poisson, without "
+                    "--prior paper and --prior-…, fits counts",
                     shown(design.response), *few.begin(), *few.rbegin())};
 }
 
