@@ -216,6 +216,7 @@ void Evaluator::require_size_of(const Expression& call, const std::vector<Column
         return;
     }
     std::vector<std::vector<Index>> extents;
+    extents.reserve(arguments.size());
     for (const Columns& argument : arguments) extents.push_back(argument.dims);
     require_size(lines, size_of(extents_of(call.name, extents)), call.place);
 }

@@ -70,7 +70,7 @@ class Evaluator {
     Position position(const Expression& index, const Expression& variable, Index extent, std::size_t number) const;
     void require_size(Index rows, Index columns, const Place& place) const;
     void require_size_of(const Expression& call, const std::vector<Columns>& arguments) const;
-    void require_values(const Reference& reference, const Expression& variable) const;
+    void require_values(const Reference& found, const Expression& variable) const;
     std::vector<bool> known_variable(const Expression& variable) const;
     std::string row_text(Index row) const;
 

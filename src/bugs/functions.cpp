@@ -142,6 +142,7 @@ std::vector<Index> elementwise_extents(const std::string& name, const std::vecto
 
 Columns elementwise(const std::string& name, const std::vector<Columns>& arguments) {
     std::vector<std::vector<Index>> dims;
+    dims.reserve(arguments.size());
     for (const Columns& argument : arguments) dims.push_back(argument.dims);
     Columns result;
     result.dims = elementwise_extents(name, dims);
@@ -317,6 +318,7 @@ Columns apply_function(const std::string& name, const std::vector<Columns>& argu
     const bool is_binary = arguments.size() == 2 && binary_functions().contains(name);
     if (is_unary || is_binary || name == "ifelse") return elementwise(name, arguments);
     std::vector<std::vector<Index>> dims;
+    dims.reserve(arguments.size());
     for (const Columns& argument : arguments) dims.push_back(argument.dims);
     Columns result;
     result.dims = extents_of(name, dims);

@@ -17,8 +17,8 @@ namespace lrvb::bugs {
 /// over whole plates, and only those within a circle of names (x[t] by x[t-1]) row by row.
 class Resolver {
   public:
-    /// `table` holds the data, and arrays that were declared. What is wrong goes to `problems`.
-    Resolver(const Block& block, Table table, Diagnostics& problems, const GraphOptions& options);
+    /// `known` holds the data, and arrays that were declared. What is wrong goes to `problems`.
+    Resolver(const Block& block, Table known, Diagnostics& problems, const GraphOptions& options);
 
     void run();
 
@@ -56,7 +56,7 @@ class Resolver {
     void check_defined(const Use& use, const GraphRelation& relation);
     void check_extents(std::size_t which);
     void fold(std::size_t which, const Rows* rows);
-    void assign(const GraphRelation& relation, const Rows& rows, const Columns& values);
+    void assign(const GraphRelation& graph, const Rows& rows, const Columns& values);
     void set_state(std::size_t array, Index element, State state);
 
     void compute_by_rows(const std::vector<std::size_t>& component);

@@ -141,16 +141,15 @@ LineRule line_rule(const LineDensity& density) {
         const double mode =
             falling_root([&](double w) { return density.slope(w); }, density.lower, density.upper, 0.0, density.width);
         const double left = fallen(plain, density.at(mode), mode, density.lower, density.width);
-        double right = mode;
         if (density.tail > 0.0) {
             const auto lifted = [&](double w) { return density.at(w) + density.tail * w; };
             const double top = falling_root([&](double w) { return density.slope(w) + density.tail; }, density.lower,
                                             density.upper, mode, density.width);
             tail_top = lifted(top);
-            right = fallen(lifted, tail_top, top, density.upper, density.width);
+            const double right = fallen(lifted, tail_top, top, density.upper, density.width);
             intervals = {{left, mode}, {mode, top}, {top, right}};
         } else {
-            right = fallen(plain, density.at(mode), mode, density.upper, density.width);
+            const double right = fallen(plain, density.at(mode), mode, density.upper, density.width);
             intervals = {{left, mode}, {mode, right}};
         }
     }

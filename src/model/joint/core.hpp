@@ -44,9 +44,10 @@ struct JointFollow {
 
 class JointCore {
   public:
-    JointCore(const MultilinearModel& base, const std::vector<Index>& joined, const std::vector<PredictorRows>& rows);
+    JointCore(const MultilinearModel& base, const std::vector<Index>& joined_variables,
+              const std::vector<PredictorRows>& rows);
     /// The same with other terms: rows weighed otherwise, a step of a hyperparameter, a tilt.
-    JointCore(const JointCore& other, MultilinearModel inner);
+    JointCore(const JointCore& other, MultilinearModel changed);
 
     [[noreturn]] static void refuse_precision(const Layout& layout);
     static std::vector<Index> joinable(const MultilinearModel& base, const std::vector<PredictorRows>& rows);
@@ -112,8 +113,8 @@ class JointCore {
 
     struct Remap;
     static MultilinearModel remapped(const MultilinearModel& base, Remap& remap);
-    JointCore(const MultilinearModel& base, const std::vector<Index>& joined, const std::vector<PredictorRows>& rows,
-              const std::shared_ptr<Remap>& remap);
+    JointCore(const MultilinearModel& base, const std::vector<Index>& joined_variables,
+              const std::vector<PredictorRows>& rows, const std::shared_ptr<Remap>& remap);
     static std::shared_ptr<Remap> remap_of(const MultilinearModel& base, const std::vector<Index>& joined);
 
     mutable std::mutex mutex_;
