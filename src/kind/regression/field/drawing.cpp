@@ -60,11 +60,11 @@ Drawing FittedField::drawing(const FitFile& shown, const DrawingOptions& options
         return drawing_by_terms(plain_design(std::move(*terms), model_->data()),
                                 plain_coefficients(*record_, shown.posterior, shown.posterior.mean), options);
     }
-    const FieldShape& shape = record_->shape;
+    const FormulaShape& shape = record_->shape;
     const FieldVariables variables = record_->variables();
     const FieldData& data = model_->data();
     std::vector<std::string> names{data.response};
-    for (const FieldShape::Factor& factor : shape.factors) {
+    for (const FormulaShape::Factor& factor : shape.factors) {
         if (std::find(names.begin(), names.end(), factor.name) == names.end()) names.push_back(factor.name);
     }
     std::vector<std::string> wanted;
@@ -86,7 +86,7 @@ Drawing FittedField::drawing(const FitFile& shown, const DrawingOptions& options
     bool has_groups = false;
     for (const DrawnEffect& one :
          drawn_effects(shape, means.segment(variables.first_effect(), count), kMostIntervals)) {
-        const FieldShape::Factor& factor = shape.factors[one.factor];
+        const FormulaShape::Factor& factor = shape.factors[one.factor];
         if (!is_wanted(factor.name)) continue;
         if (static_cast<Index>(drawing.panels.size()) == kMostPanels) {
             ++drawing.left_out;

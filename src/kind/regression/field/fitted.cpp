@@ -91,7 +91,7 @@ FittedField::FittedField(FitFile fit_file, std::shared_ptr<const FieldModel> mod
     const Index fixed = static_cast<Index>(record->shape.slopes.size()) + (record->shape.intercept ? 1 : 0);
     record->fixed_units = Matrix(statistics.leftCols(variables.first_psi())).middleRows(psi, fixed);
     Index at = 0;
-    for (const FieldShape::Factor& factor : record->shape.factors) {
+    for (const FormulaShape::Factor& factor : record->shape.factors) {
         Vector units(static_cast<Index>(factor.effects.size()));
         for (Index e = 0; e < units.size(); ++e) {
             units[e] = statistics.coeff(psi + fixed + at + e, variables.first_effect() + at + e);
@@ -177,7 +177,7 @@ std::vector<std::string> FittedField::warnings() const {
 
 SparseMatrix FittedField::centring(const std::vector<Index>& chosen) const {
     SparseMatrix result = FittedModel::centring(chosen);
-    const FieldShape& shape = record_->shape;
+    const FormulaShape& shape = record_->shape;
     if (!shape.intercept) return result;
     const auto place = [&](Index position) -> Index {  // in the posterior, where coefficients stand first
         for (std::size_t v = 0; v < chosen.size(); ++v) {

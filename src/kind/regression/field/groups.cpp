@@ -186,11 +186,11 @@ Document calibration_of(const FieldData& data, const FieldRowFit& rows) {
 
 }  // namespace
 
-Index DrawnEffect::place(const FieldShape& shape, Index level) const {
+Index DrawnEffect::place(const FormulaShape& shape, Index level) const {
     return first + level * count_of(shape.factors[factor].effects) + effect;
 }
 
-std::vector<DrawnEffect> drawn_effects(const FieldShape& shape, const Vector& means, Index most) {
+std::vector<DrawnEffect> drawn_effects(const FormulaShape& shape, const Vector& means, Index most) {
     std::vector<DrawnEffect> result;
     Index first = 0;
     for (std::size_t f = 0; f < shape.factors.size(); ++f) {
@@ -213,13 +213,13 @@ std::vector<DrawnEffect> drawn_effects(const FieldShape& shape, const Vector& me
     return result;
 }
 
-Document groups_document(const FieldShape& shape, const FieldVariables& variables, const Posterior& posterior) {
+Document groups_document(const FormulaShape& shape, const FieldVariables& variables, const Posterior& posterior) {
     const Index count = static_cast<Index>(variables.statistics().size()) - variables.first_effect();
     const Vector means = posterior.mean.segment(variables.first_effect(), count);
     const Index first = static_cast<Index>(posterior.variables.size()) - count;  // where they stand last
     Document list = Document::list();
     for (const DrawnEffect& one : drawn_effects(shape, means, kMostDrawnGroups)) {
-        const FieldShape::Factor& factor = shape.factors[one.factor];
+        const FormulaShape::Factor& factor = shape.factors[one.factor];
         std::vector<Index> chosen;
         std::vector<std::string> names;
         for (const Index level : one.levels) {
@@ -296,7 +296,7 @@ FieldRowFit row_fit(const FieldData& data, const FieldVariables& variables, cons
     return result;
 }
 
-Document field_picture(const FieldShape& shape, const FieldVariables& variables, const FieldData& data,
+Document field_picture(const FormulaShape& shape, const FieldVariables& variables, const FieldData& data,
                        const FieldRowFit& rows, const Vector& means) {
     const Index count = static_cast<Index>(variables.statistics().size()) - variables.first_effect();
     const Vector effects = means.segment(variables.first_effect(), count);

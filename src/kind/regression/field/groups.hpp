@@ -29,12 +29,12 @@ struct DrawnEffect {
     std::vector<Index> ranks;   // of these among all, from 0
 
     /// Of one of the levels, its place among all effects.
-    Index place(const FieldShape& shape, Index level) const;
+    Index place(const FormulaShape& shape, Index level) const;
 };
 
 /// Of every effect those with the lowest and the highest means, and others evenly between: at most `most` of each, and
 /// of the first kMostDrawnEffects effects. `means` are those of all effects.
-std::vector<DrawnEffect> drawn_effects(const FieldShape& shape, const Vector& means, Index most);
+std::vector<DrawnEffect> drawn_effects(const FormulaShape& shape, const Vector& means, Index most);
 
 constexpr std::size_t kMostDrawnEffects = 12;
 constexpr Index kMostDrawnGroups = 300;
@@ -42,7 +42,7 @@ constexpr Index kMostDrawnGroups = 300;
 /// For the page, from the posterior alone: means, sds and intervals of the drawn groups.
 ///
 ///     [{"factor", "effect", "count", "level", "rank", "names", "numbers": rows of mean, sd, lower, upper}]
-Document groups_document(const FieldShape& shape, const FieldVariables& variables, const Posterior& posterior);
+Document groups_document(const FormulaShape& shape, const FieldVariables& variables, const Posterior& posterior);
 
 /// The rows at the posterior means.
 struct FieldRowFit {
@@ -67,7 +67,7 @@ FieldRowFit row_fit(const FieldData& data, const FieldVariables& variables, cons
 ///     {"groups": [{"factor", "effect", "level", "own"}],
 ///      "residuals": [{"factor", "level", "count", "numbers": rows of min, q25, median, q75, max}], "standardised",
 ///      "binned": {"fitted"}, "calibration": {"fitted", "observed", "sd", "rows"}}
-Document field_picture(const FieldShape& shape, const FieldVariables& variables, const FieldData& data,
+Document field_picture(const FormulaShape& shape, const FieldVariables& variables, const FieldData& data,
                        const FieldRowFit& rows, const Vector& means);
 
 }  // namespace lrvb::detail

@@ -104,7 +104,7 @@ struct FieldPredictor::Mixture {
     }
 };
 
-FieldPredictor::FieldPredictor(const FieldShape& shape, const FieldVariables& variables, FieldNodes nodes)
+FieldPredictor::FieldPredictor(const FormulaShape& shape, const FieldVariables& variables, FieldNodes nodes)
     : shape_(shape), variables_(variables), nodes_(std::move(nodes)) {
     const Index count = nodes_.weights.size();
     sigma_ = Vector::Zero(count);

@@ -40,7 +40,7 @@ struct FieldPrediction {
 
 class FieldPredictor {
   public:
-    FieldPredictor(const FieldShape& shape, const FieldVariables& variables, FieldNodes nodes);
+    FieldPredictor(const FormulaShape& shape, const FieldVariables& variables, FieldNodes nodes);
 
     /// On the scale of the response, or on that of the link. `level`: the probability between lower and upper.
     FieldPrediction predict(const FieldRow& row, bool on_link, std::optional<double> level) const;
@@ -51,7 +51,7 @@ class FieldPredictor {
     FieldPrediction on_link(const Mixture& mixture, std::optional<double> level) const;
     double response_at(double eta) const;
 
-    FieldShape shape_;
+    FormulaShape shape_;
     const FieldVariables& variables_;
     FieldNodes nodes_;
     Vector sigma_;

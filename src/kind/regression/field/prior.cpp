@@ -65,7 +65,7 @@ struct Place {
 };
 
 // The residual sd and its precision are one thing, and so are those of each effect.
-std::vector<Place> places(FieldPrior& prior, const FieldShape& shape) {
+std::vector<Place> places(FieldPrior& prior, const FormulaShape& shape) {
     std::vector<Place> result;
     const auto normal = [&](PriorTarget target, double& mean, double& sd) {
         result.push_back({std::move(target), [&mean, &sd](const PriorSentence& sentence) {
@@ -115,7 +115,7 @@ struct NumberPlace {
 };
 
 // In the order in which FieldModel::hyperparameters has them, which is not asked of anybody.
-std::vector<NumberPlace> number_places(FieldPrior& prior, const FieldShape& shape) {
+std::vector<NumberPlace> number_places(FieldPrior& prior, const FormulaShape& shape) {
     std::vector<NumberPlace> result;
     const auto add = [&](const std::string& of, const std::string& word, PriorNumber::Role role, double unit,
                          double& value, const std::string& group) {
@@ -157,7 +157,7 @@ std::vector<NumberPlace> number_places(FieldPrior& prior, const FieldShape& shap
     }
     for (std::size_t f = 0; f < shape.factors.size(); ++f) {
         FieldPrior::Factor& own = prior.factors[f];
-        const FieldShape::Factor& factor = shape.factors[f];
+        const FormulaShape::Factor& factor = shape.factors[f];
         const std::string group = fmt::format("sd[{}]", factor.name);
         const bool joint = own.huang_wand && own.sd.size() > 1;
         if (joint) positive(group, "df", own.sd[0].first, group);
@@ -198,15 +198,15 @@ ScalePrior scale_record(const Fields& fields) {
 
 }  // namespace
 
-FieldShape shape_of(const FieldData& data) {
-    FieldShape shape{data.family, data.link, data.intercept, data.names, {}};
+FormulaShape shape_of(const FieldData& data) {
+    FormulaShape shape{data.family, data.link, data.intercept, data.names, {}};
     for (const FieldFactor& factor : data.factors) {
         shape.factors.push_back({factor.name, factor.effects, factor.levels});
     }
     return shape;
 }
 
-FieldPrior with_sentences(FieldPrior prior, const FieldShape& shape, const std::vector<PriorSentence>& sentences) {
+FieldPrior with_sentences(FieldPrior prior, const FormulaShape& shape, const std::vector<PriorSentence>& sentences) {
     std::vector<PriorTarget> targets;
     const std::vector<Place> known = places(prior, shape);
     for (const Place& place : known) targets.push_back(place.target);
@@ -235,7 +235,7 @@ FieldPrior with_sentences(FieldPrior prior, const FieldShape& shape, const std::
     return prior;
 }
 
-std::vector<std::string> prior_sentences(const FieldPrior& prior, const FieldShape& shape) {
+std::vector<std::string> prior_sentences(const FieldPrior& prior, const FormulaShape& shape) {
     std::vector<std::string> lines;
     const auto normal = [&](const std::string& of, double mean, double sd) {
         lines.push_back(fmt::format("{} ~ normal({:.6g}, {:.6g})", of, mean, sd));
@@ -249,7 +249,7 @@ std::vector<std::string> prior_sentences(const FieldPrior& prior, const FieldSha
         normal(fmt::format("beta[{}]", shape.slopes[j]), prior.mean[at], prior.sd[at]);
     }
     for (std::size_t f = 0; f < shape.factors.size(); ++f) {
-        const FieldShape::Factor& factor = shape.factors[f];
+        const FormulaShape::Factor& factor = shape.factors[f];
         for (std::size_t e = 0; e < factor.effects.size(); ++e) {
             const std::string indices = fmt::format("[{},{}]", factor.name, factor.effects[e]);
             lines.push_back(written(prior.factors[f].sd[e], "sd" + indices, "tau" + indices));
@@ -267,14 +267,14 @@ std::vector<std::string> prior_sentences(const FieldPrior& prior, const FieldSha
     return lines;
 }
 
-std::vector<PriorNumber> prior_numbers(const FieldPrior& prior, const FieldShape& shape) {
+std::vector<PriorNumber> prior_numbers(const FieldPrior& prior, const FormulaShape& shape) {
     FieldPrior copy = prior;
     std::vector<PriorNumber> result;
     for (const NumberPlace& place : number_places(copy, shape)) result.push_back(place.number);
     return result;
 }
 
-void set_prior_number(FieldPrior& prior, const FieldShape& shape, const std::string& name, double value) {
+void set_prior_number(FieldPrior& prior, const FormulaShape& shape, const std::string& name, double value) {
     for (const NumberPlace& place : number_places(prior, shape)) {
         if (place.number.name != name) continue;
         *place.kept = value;
@@ -307,7 +307,7 @@ Document to_document(const FieldPrior& prior) {
     return json;
 }
 
-FieldPrior field_prior(const Fields& fields, const FieldShape& shape) {
+FieldPrior field_prior(const Fields& fields, const FormulaShape& shape) {
     FieldPrior prior;
     const auto slopes = static_cast<Index>(shape.slopes.size());
     const Vector intercept = fields.vector("intercept", 2);

@@ -12,7 +12,7 @@
 namespace lrvb::detail {
 
 /// What there is to have a prior of.
-struct FieldShape {
+struct FormulaShape {
     FieldFamily family = FieldFamily::gaussian;
     FieldLink link = FieldLink::identity;
     bool intercept = true;
@@ -28,22 +28,22 @@ struct FieldShape {
     bool has_nu() const { return family == FieldFamily::student; }
 };
 
-FieldShape shape_of(const FieldData& data);
+FormulaShape shape_of(const FieldData& data);
 
 /// The prior with what the sentences say in place of its own. A sentence about an sd of a factor with several effects
 /// makes these independent of each other and of their correlations, which are then uniform. Throws FormulaError.
-FieldPrior with_sentences(FieldPrior prior, const FieldShape& shape, const std::vector<PriorSentence>& sentences);
+FieldPrior with_sentences(FieldPrior prior, const FormulaShape& shape, const std::vector<PriorSentence>& sentences);
 
 /// As --prior takes it, a line each; what follows # is for readers.
-std::vector<std::string> prior_sentences(const FieldPrior& prior, const FieldShape& shape);
+std::vector<std::string> prior_sentences(const FieldPrior& prior, const FormulaShape& shape);
 
 /// The numbers of the prior, under the names of FieldModel::hyperparameters.
-std::vector<PriorNumber> prior_numbers(const FieldPrior& prior, const FieldShape& shape);
+std::vector<PriorNumber> prior_numbers(const FieldPrior& prior, const FormulaShape& shape);
 /// Throws std::invalid_argument for a name that is none of these.
-void set_prior_number(FieldPrior& prior, const FieldShape& shape, const std::string& name, double value);
+void set_prior_number(FieldPrior& prior, const FormulaShape& shape, const std::string& name, double value);
 
 Document to_document(const FieldPrior& prior);
 /// Refuses, by the fields, what no prior can be.
-FieldPrior field_prior(const Fields& fields, const FieldShape& shape);
+FieldPrior field_prior(const Fields& fields, const FormulaShape& shape);
 
 }  // namespace lrvb::detail

@@ -164,7 +164,7 @@ std::shared_ptr<const FieldRecord> FieldRecord::read(const Fields& fields) {
         if (!fits) fields.refuse("model.columns", "are not those of the formula");
         record->kept.push_back(static_cast<Index>(column));
     }
-    FieldShape& shape = record->shape;
+    FormulaShape& shape = record->shape;
     const std::string family = fields.text("family");
     const std::string link = fields.text("link");
     try {
@@ -250,7 +250,7 @@ std::string FieldRecord::headline() const {
         if (shape.family == FieldFamily::binomial) text += fmt::format(" ({})", link_word(shape.link));
     }
     for (std::size_t f = 0; f < shape.factors.size(); ++f) {
-        const FieldShape::Factor& factor = shape.factors[f];
+        const FormulaShape::Factor& factor = shape.factors[f];
         const bool again = f > 0 && shape.factors[f - 1].name == factor.name;
         if (!again) text += fmt::format(", {} of {}", factor.levels.size(), factor.name);
     }
@@ -323,7 +323,7 @@ Document FieldRecord::page(const FitFile& fit) const {
     json["link"] = link_word(shape.link);
     json["response"] = coding->response();
     Document factors = Document::list();
-    for (const FieldShape::Factor& factor : shape.factors) {
+    for (const FormulaShape::Factor& factor : shape.factors) {
         Document one{{"name", factor.name}, {"effects", factor.effects}, {"count", factor.levels.size()}};
         // Names for the rows; of very many the page has those that it draws.
         if (factor.levels.size() <= kMostNamedLevels) one["levels"] = factor.levels;

@@ -23,7 +23,7 @@ class FieldRecord final : public ModelRecord {
     std::shared_ptr<const FormulaCoding> coding;
     /// Those of the formula's columns that are coefficients: not those that were zero in every row.
     std::vector<Index> kept;
-    FieldShape shape;
+    FormulaShape shape;
     /// Of a bernoulli response that is not written as 0 and 1.
     std::optional<ResponseLevels> response_levels;
     std::string prior_origin;  // "auto" or "explicit"

@@ -60,7 +60,7 @@ FieldMoments moments_of(const FieldData& data) {
     return result;
 }
 
-FieldVariables::FieldVariables(FieldShape shape, const FieldPrior& prior, FieldMoments moments)
+FieldVariables::FieldVariables(FormulaShape shape, const FieldPrior& prior, FieldMoments moments)
     : shape_(std::move(shape)), moments_(std::move(moments)) {
     if (shape_.intercept) statistics_ = {"alpha", "intercept"};
     for (const std::string& slope : shape_.slopes) statistics_.push_back(name_of("beta", {slope}));
@@ -74,7 +74,7 @@ FieldVariables::FieldVariables(FieldShape shape, const FieldPrior& prior, FieldM
     };
     const auto is_log = [](const ScalePrior& own) { return own.kind != ScalePrior::Kind::uniform; };
     for (std::size_t f = 0; f < shape_.factors.size(); ++f) {
-        const FieldShape::Factor& factor = shape_.factors[f];
+        const FormulaShape::Factor& factor = shape_.factors[f];
         const FieldPrior::Factor& own = prior.factors[f];
         const auto count = static_cast<Index>(factor.effects.size());
         effects_.push_back(std::make_shared<EffectParameters>(own, Vector::Ones(count), factor.name));
@@ -98,7 +98,7 @@ FieldVariables::FieldVariables(FieldShape shape, const FieldPrior& prior, FieldM
         has_precision_.back() = log;
     }
     if (shape_.has_nu()) nu_psi_ = add_psi("log_nu_above_1", {}, false);
-    for (const FieldShape::Factor& factor : shape_.factors) {
+    for (const FormulaShape::Factor& factor : shape_.factors) {
         for (const std::string& level : factor.levels) {
             for (const std::string& effect : factor.effects) {
                 statistics_.push_back(name_of("u", {factor.name, level, effect}));
@@ -131,7 +131,7 @@ std::vector<std::string> FieldVariables::share_names() const {
     std::vector<std::string> names;
     if (!has_shares()) return names;
     std::vector<std::string> groups;
-    for (const FieldShape::Factor& factor : shape_.factors) {
+    for (const FormulaShape::Factor& factor : shape_.factors) {
         if (std::find(groups.begin(), groups.end(), factor.name) == groups.end()) groups.push_back(factor.name);
     }
     for (const std::string& group : groups) names.push_back(name_of("ICC", {group}));
@@ -202,7 +202,7 @@ std::vector<VariableMeaning> FieldVariables::meanings() const {
         shown(add(group, std::move(indices), Role::scale, std::move(rule)));
     };
     for (std::size_t f = 0; f < shape_.factors.size(); ++f) {
-        const FieldShape::Factor& factor = shape_.factors[f];
+        const FormulaShape::Factor& factor = shape_.factors[f];
         const auto count = static_cast<Index>(factor.effects.size());
         const Index begin = factor_psi_[f];
         for (Index e = 0; e < count; ++e) {
@@ -268,7 +268,7 @@ std::vector<VariableMeaning> FieldVariables::meanings() const {
         local(add("tau", psi_indices_[i], Role::precision, FromDraw::of(Transform::exponential, psi(at), -2.0)));
     }
     Index at = first_effect();
-    for (const FieldShape::Factor& factor : shape_.factors) {
+    for (const FormulaShape::Factor& factor : shape_.factors) {
         for (const std::string& level : factor.levels) {
             for (const std::string& effect : factor.effects) {
                 VariableMeaning& meaning =

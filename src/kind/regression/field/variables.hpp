@@ -38,7 +38,7 @@ FieldMoments moments_of(const FieldData& data);
 
 class FieldVariables {
   public:
-    FieldVariables(FieldShape shape, const FieldPrior& prior, FieldMoments moments);
+    FieldVariables(FormulaShape shape, const FieldPrior& prior, FieldMoments moments);
 
     /// Statistics of the posterior: alpha, intercept, beta, ψ, u.
     const std::vector<std::string>& statistics() const { return statistics_; }
@@ -76,7 +76,7 @@ class FieldVariables {
     Vector shares(const Vector& slopes_and_psi) const;
     std::vector<std::string> share_names() const;
 
-    FieldShape shape_;
+    FormulaShape shape_;
     FieldMoments moments_;
     std::vector<std::shared_ptr<const EffectParameters>> effects_;  // of each factor
     std::shared_ptr<const EffectParameters> sigma_;
