@@ -31,13 +31,9 @@ FieldNodes response_nodes(const Posterior& posterior, const FieldVariables& vari
     const Index count = variables.psi_count();
     const Vector mean = posterior.mean.segment(variables.first_psi(), count);
     if (!posterior.has_response() || count == 0) return {mean, Vector::Ones(1)};
-    std::vector<Eigen::Triplet<double>> entries;
-    for (Index at = 0; at < count; ++at) {
-        entries.emplace_back(static_cast<int>(variables.first_psi() + at), static_cast<int>(at), 1.0);
-    }
-    SparseMatrix chosen(posterior.mean.size(), count);
-    chosen.setFromTriplets(entries.begin(), entries.end());
-    const Matrix covariance = posterior.covariance->between(chosen, chosen);
+    std::vector<Index> places(static_cast<std::size_t>(count));
+    std::iota(places.begin(), places.end(), variables.first_psi());
+    const Matrix covariance = covariance_of_statistics(posterior, places);
     const Eigen::SelfAdjointEigenSolver<Matrix> own(0.5 * (covariance + covariance.transpose()));
     const Matrix root = own.eigenvectors() * own.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
     Matrix z(count, kNodes);

@@ -47,16 +47,7 @@ RegressionPosterior plain_coefficients(const FieldRecord& record, const Posterio
     result.intercept = intercept;
     result.centre = intercept ? *record.numbers.centre : Vector(Vector::Zero(slopes));
     result.mean = means(places);
-    const auto count = static_cast<Index>(places.size());
-    if (posterior.has_response()) {
-        std::vector<Eigen::Triplet<double>> entries;
-        for (Index i = 0; i < count; ++i) {
-            entries.emplace_back(static_cast<int>(places[static_cast<std::size_t>(i)]), static_cast<int>(i), 1.0);
-        }
-        SparseMatrix chosen(means.size(), count);
-        chosen.setFromTriplets(entries.begin(), entries.end());
-        result.covariance = posterior.covariance->between(chosen, chosen);
-    }
+    if (posterior.has_response()) result.covariance = covariance_of_statistics(posterior, places);
     const double sigma = variables.sigma(means.segment(variables.first_psi(), variables.psi_count()));
     result.noise_variance = sigma * sigma;
     return result;

@@ -60,6 +60,16 @@ FieldMoments moments_of(const FieldData& data) {
     return result;
 }
 
+Matrix covariance_of_statistics(const Posterior& posterior, const std::vector<Index>& places) {
+    std::vector<Eigen::Triplet<double>> entries;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        entries.emplace_back(static_cast<int>(places[i]), static_cast<int>(i), 1.0);
+    }
+    SparseMatrix chosen(posterior.mean.size(), static_cast<Index>(places.size()));
+    chosen.setFromTriplets(entries.begin(), entries.end());
+    return posterior.covariance->between(chosen, chosen);
+}
+
 FieldVariables::FieldVariables(FormulaShape shape, const FieldPrior& prior, FieldMoments moments)
     : shape_(std::move(shape)), moments_(std::move(moments)) {
     if (shape_.intercept) statistics_ = {"alpha", "intercept"};

@@ -36,6 +36,9 @@ struct FieldMoments {
 
 FieldMoments moments_of(const FieldData& data);
 
+/// The response's covariance of some of a posterior's statistics, by their places.
+Matrix covariance_of_statistics(const Posterior& posterior, const std::vector<Index>& places);
+
 class FieldVariables {
   public:
     FieldVariables(FormulaShape shape, const FieldPrior& prior, FieldMoments moments);
