@@ -282,22 +282,28 @@ TEST_F(Hostile, PredictionsFarAwayAreNumbersOrSaidToBeBelowAll) {
 
 TEST_F(Hostile, PredictionsOfARegressionFarAwayKeepTheirSdsOrAreRefused) {
     write("d.csv", "y,x\n1,2\n2,3\n5,4\n4,6\n");
-    ASSERT_EQ(lrvb("fit regression d.csv --response y --quiet -o fit.json").code, 0);
-    write("far.csv", "x\n1e60\n1e140\n");
-    const Result result = lrvb("predict fit.json far.csv");
-    std::istringstream lines(result.out);
-    std::string line;
-    std::getline(lines, line);
     // Far away the sd of the mean is |x| sd(slope): the same part of x everywhere.
-    double part = 0.0;
-    for (const double x : {1e60, 1e140}) {
-        ASSERT_TRUE(std::getline(lines, line));
-        const std::string sd = line.substr(line.rfind(',') + 1);
-        if (part == 0.0) part = std::stod(sd) / x;
-        EXPECT_NEAR(std::stod(sd) / x / part, 1.0, 1e-12) << line;
-    }
-    EXPECT_GT(part, 0.0);
-    // Where the square of a number is none, there is no variance.
+    const auto expect_parts = [&](const std::vector<double>& places) {
+        std::ostringstream text("x\n", std::ios::ate);
+        for (const double x : places) text << x << '\n';
+        write("far.csv", text.str());
+        std::istringstream lines(lrvb("predict fit.json far.csv").out);
+        std::string line;
+        std::getline(lines, line);
+        double part = 0.0;
+        for (const double x : places) {
+            ASSERT_TRUE(std::getline(lines, line));
+            const std::string sd = line.substr(line.rfind(',') + 1);
+            if (part == 0.0) part = std::stod(sd) / x;
+            EXPECT_NEAR(std::stod(sd) / x / part, 1.0, 1e-12) << line;
+        }
+        EXPECT_GT(part, 0.0);
+    };
+    ASSERT_EQ(lrvb("fit regression d.csv --response y --prior paper --quiet -o fit.json").code, 0);
+    expect_parts({1e60, 1e160, 1e300});
+    // By formula there is no variance where the square of a number is none.
+    ASSERT_EQ(lrvb("fit regression d.csv --response y --quiet -o fit.json").code, 0);
+    expect_parts({1e60, 1e140});
     write("farther.csv", "x\n1\n1e160\n");
     const std::string err = refusal("predict fit.json farther.csv -o out.csv");
     EXPECT_NE(err.find("farther.csv: row 2: its numbers go beyond what can be squared"), std::string::npos) << err;
