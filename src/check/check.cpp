@@ -163,7 +163,9 @@ class Checker {
         detail::draw(target_, options_.threads, gradients, progress, check);
         if (check.draws == 0) return check;
         const auto advice = [&](const Check& of, double factor) {
-            return options_.method ? detail::more_draws(of, factor) : more_time(options_.seconds, factor);
+            // Fewer draws than were asked for: the time was up.
+            const bool wants_draws = options_.method && of.draws >= draws;
+            return wants_draws ? detail::more_draws(of, factor) : more_time(options_.seconds, factor);
         };
         detail::compare(target_.posterior, advice, check);
         resolved_ = std::max(resolved_, check.reliable ? check.resolved : 0);

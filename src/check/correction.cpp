@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <unordered_map>
@@ -151,6 +152,18 @@ Posterior corrected_posterior(const Posterior& before, const Check& check) {
     return after;
 }
 
+void set_errors(const Check& check, CorrectionRecord& record) {
+    double of_mean = 0.0;
+    double of_sd = 0.0;
+    for (const CheckedVariable& variable : check.variables) {
+        if (is_fixed(variable)) continue;
+        of_mean = std::max(of_mean, variable.shift_se);
+        of_sd = std::max(of_sd, variable.ratio_se / variable.ratio);
+    }
+    if (std::isfinite(of_mean)) record.mean_error = of_mean;
+    if (std::isfinite(of_sd)) record.sd_error = of_sd;
+}
+
 }  // namespace
 
 void detail::require_one_optimum(const FitFile& fit) {
@@ -179,7 +192,11 @@ FitFile corrected(const FitFile& fit, const Check& check) {
         record.response_mean[static_cast<Index>(v)] = check.variables[v].mean_lrvb;
         record.response_sd[static_cast<Index>(v)] = check.variables[v].sd_lrvb;
     }
-    if (check.integrated) record.how = check.integrated->how;
+    if (check.integrated) {
+        record.how = check.integrated->how;
+    } else {
+        set_errors(check, record);
+    }
     record.method = to_string(check.method);
     record.draws = check.draws;
     record.seed = check.seed;

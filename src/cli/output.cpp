@@ -104,6 +104,23 @@ std::string robust_text(const std::vector<RobustSd>& sds) {
     return "\nagainst the rows: ok: no sd_robust is far from its sd, the error of sd_robust allowed for\n";
 }
 
+std::string correction_text(const Posterior& posterior, const CorrectionRecord& correction) {
+    if (!correction.how.empty()) return detail::on_one_line(correction.how);
+    // Before 1.5, those of a normal.
+    const bool has_quantiles =
+        std::any_of(posterior.variables.begin(), posterior.variables.end(),
+                    [](const PosteriorVariable& variable) { return variable.quantiles.size() > 0; });
+    std::string text =
+        fmt::format("{} corrected by {} draws from the exact posterior ({}, effective sample size {:.0f})",
+                    has_quantiles ? "means, covariances and quantiles" : "means and covariances", correction.draws,
+                    detail::on_one_line(correction.method), correction.ess);
+    if (correction.mean_error && correction.sd_error) {
+        text += fmt::format(", with Monte Carlo errors of at most {:.2g} sds in a mean and {:.2g}% in an sd",
+                            *correction.mean_error, 100.0 * *correction.sd_error);
+    }
+    return text;
+}
+
 }  // namespace
 
 void say(const std::string& text) {
@@ -358,18 +375,7 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
         }
     }
     std::string text = headline(fit) + "\n";
-    if (fit.correction) {
-        // Before 1.5, those of a normal.
-        const bool has_quantiles =
-            std::any_of(fit.posterior.variables.begin(), fit.posterior.variables.end(),
-                        [](const PosteriorVariable& variable) { return variable.quantiles.size() > 0; });
-        text +=
-            !fit.correction->how.empty()
-                ? detail::on_one_line(fit.correction->how) + "\n"
-                : fmt::format("{} corrected by {} draws from the exact posterior ({}, effective sample size {:.0f})\n",
-                              has_quantiles ? "means, covariances and quantiles" : "means and covariances",
-                              fit.correction->draws, detail::on_one_line(fit.correction->method), fit.correction->ess);
-    }
+    if (fit.correction) text += correction_text(fit.posterior, *fit.correction) + "\n";
     for (const std::string& note : fit.notes) text += detail::on_one_line(note) + "\n";
     for (const std::string& warning : fit.warnings) {
         text += "warning: " + detail::on_one_line(warning) + "\n";

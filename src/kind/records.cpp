@@ -230,6 +230,8 @@ Document to_document(const CorrectionRecord& record) {
     json["ess"] = record.ess;
     json["k_hat"] = record.k_hat;
     json["r_hat"] = record.r_hat;
+    if (record.mean_error) json["mean_error"] = record.mean_error;
+    if (record.sd_error) json["sd_error"] = record.sd_error;
     if (!record.how.empty()) json["how"] = record.how;
     if (record.response_mean.size() > 0) {
         json["response"] = Document{{"mean", record.response_mean}, {"sd", record.response_sd}};
@@ -245,6 +247,8 @@ CorrectionRecord correction_record(const Fields& fields) {
     record.ess = fields.number("ess");
     if (fields.has("k_hat")) record.k_hat = fields.number("k_hat");
     if (fields.has("r_hat")) record.r_hat = fields.number("r_hat");
+    if (fields.has("mean_error")) record.mean_error = fields.number("mean_error");  // since 1.7, as the next
+    if (fields.has("sd_error")) record.sd_error = fields.number("sd_error");
     if (fields.has("how")) record.how = fields.text("how");  // since 1.6, as what follows
     if (fields.has("response")) {
         record.response_mean = fields.fields("response").vector("mean");

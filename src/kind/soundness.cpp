@@ -291,6 +291,12 @@ void require_sound(const FitFile& fit, const Fields& fields) {
         fields.refuse("correction.method", "is none that is known");
     }
     if (fit.correction && fit.correction->ess < 0.0) fields.refuse("correction.ess", "is negative");
+    if (fit.correction && fit.correction->mean_error.value_or(0.0) < 0.0) {
+        fields.refuse("correction.mean_error", "is negative");
+    }
+    if (fit.correction && fit.correction->sd_error.value_or(0.0) < 0.0) {
+        fields.refuse("correction.sd_error", "is negative");
+    }
     if (fit.correction && fit.correction->response_mean.size() > 0) {
         if (fit.correction->response_mean.size() != static_cast<Index>(fit.posterior.variables.size())) {
             fields.refuse("correction.response", "has another number of variables than the posterior");

@@ -56,6 +56,7 @@ TEST_F(ExactAnswers, AnExactFitIsTheFitThatACheckCorrects) {
     const Result exact = lrvb("fit mixture " + data + " -c eruptions -k 2 --exact -o exact.json");
     ASSERT_EQ(exact.code, 0) << exact.err;
     EXPECT_NE(exact.out.find("corrected by 4000 draws"), std::string::npos) << exact.out;
+    EXPECT_NE(exact.out.find("with Monte Carlo errors of at most 0.0"), std::string::npos) << exact.out;
     fit("mixture " + data + " -c eruptions -k 2 --check never");
     ASSERT_EQ(lrvb("check fit.json " + data + " --correct -o corrected.json").code, 0);
     EXPECT_EQ(lrvb("summary exact.json --format json --all").out,
@@ -63,6 +64,12 @@ TEST_F(ExactAnswers, AnExactFitIsTheFitThatACheckCorrects) {
     const json file = json::parse(read_text(work() / "exact.json"));
     const json schema = json::parse(read_text(LRVB_SOURCE_DIR "/docs/fit.schema.json"));
     EXPECT_EQ(schema_error(schema, file, "fit"), "");
+    // Of independent draws they would be 1/√4000 of an sd and, of a normal, 1/√8000; weights and tails make them
+    // larger.
+    EXPECT_GT(file["correction"]["mean_error"], 0.0158);
+    EXPECT_LT(file["correction"]["mean_error"], 0.04);
+    EXPECT_GT(file["correction"]["sd_error"], 0.0111);
+    EXPECT_LT(file["correction"]["sd_error"], 0.07);
     EXPECT_EQ(lrvb("fit mixture " + data + " -k 2 --exact --check never -o no.json").code, 2);
 }
 

@@ -45,6 +45,10 @@ struct CorrectionRecord {
     double ess = 0.0;
     std::optional<double> k_hat;  // of importance sampling
     std::optional<double> r_hat;  // of chains
+    /// Monte Carlo standard errors, the largest over all variables, of a mean in its sds and of an sd as a share of it;
+    /// none of integration, nor in files of before 1.7.
+    std::optional<double> mean_error = std::nullopt;
+    std::optional<double> sd_error = std::nullopt;
     /// How it was found, in words, of integration; empty otherwise.
     std::string how = {};
     /// What the linear response says of every variable, which stays beside it; empty in files of before 1.6.
