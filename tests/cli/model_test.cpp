@@ -449,6 +449,8 @@ TEST_F(TextModels, BadModelsEndWithOneAndWriteNothing) {
         {"model { y ~ dweib(r, 1)\n r ~ dexp(1) }", "the shape of dweib must be a constant"},
         {"model { y ~ dnorm(a * b, 1)\n b ~ dnorm(1, 1)\n a ~ dt(0, 1, 1) T(0, ) }", "pow(a, -2)"},
         {"model { y ~ dpois(m * g)\n log(m) <- a\n a ~ dnorm(0, 1)\n g ~ dgamma(1, 1) }", "beside a link"},
+        {"model { y ~ dbin(p, 5)\n p ~ dbeta(a, 1)\n a ~ dexp(1) }", "logit(p[i]) <- a[i]"},
+        {"model { y ~ dnorm(0, pow(s, -2))\n s ~ dlnorm(0, 1) }", "where it is a standard deviation"},
         {"model { y ~ dpois(m)\n m <- max(a, 2)\n a ~ dgamma(1, 1) }", "a ~ dgamma enters by max"},
         {"model { y ~ dbin(p, 5)\n logit(p) <- logit(q) + a\n q ~ dunif(0, 1)\n a ~ dnorm(0, 1) }", "logit(p) <- a"},
     };

@@ -154,11 +154,13 @@ void Declarations::refuse_unknown(const Piece& piece, std::size_t argument) cons
     if (const bugs::DistributionWord* known = bugs::find_distribution(distribution_name(piece))) {
         if (argument < known->arguments.size()) word = std::string(known->arguments[argument]);
     }
+    const bool varies = distribution_name(piece) == "dbeta" && piece.left == Piece::Left::unobserved;
     throw Refused(
         place(piece, argument),
         fmt::format("the {} of {} must be a constant, since no prior here is conjugate to it: write a number, "
-                    "or give it in the data",
-                    word, distribution_name(piece)));
+                    "or give it in the data{}",
+                    word, distribution_name(piece),
+                    varies ? "; probabilities that vary can be logit(p[i]) <- a[i] with a[i] ~ dnorm(mu, tau)" : ""));
 }
 
 Expression Declarations::argument(const Piece& piece, std::size_t argument, Index row, std::size_t combination,

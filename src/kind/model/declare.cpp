@@ -391,10 +391,16 @@ class Declaring {
         const std::size_t array = own_.relation(piece).left.array;
         const std::string node = own_.node_name(piece, row);
         if (own_.usages[array].is_used()) {
-            throw Refused(own_.relation(piece).syntax->left.place,
-                          fmt::format("{} ~ {} is not observed, and other nodes depend on it: there is no family for "
-                                      "such a node; observe it, or sum it out",
-                                      node, own_.distribution_name(piece)));
+            const std::string& name = own_.distribution_name(piece);
+            const bool is_count = name != "dlnorm" && name != "dweib";
+            throw Refused(
+                own_.relation(piece).syntax->left.place,
+                fmt::format("{} ~ {} is not observed, and other nodes depend on it: there is no family for "
+                            "such a node; {}",
+                            node, name,
+                            is_count ? "observe it, or sum it out"
+                                     : "give it dgamma where it is a precision, and dunif, dexp or dt(0, tau, "
+                                       "k) T(0, ) where it is a standard deviation"));
         }
         for (Index e = 0; e < own_.left_size(piece); ++e) {
             own_.terms.at(array, own_.left_element(piece, row, e)).form = Form::left_out;
