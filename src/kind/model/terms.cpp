@@ -28,10 +28,8 @@ namespace {
 std::string_view remedy_for(std::string_view function) {
     if (function == "exp") {
         return "a log link is understood where it alone is the mean of dpois, or the rate of dexp or dweib, and no "
-               "other "
-               "node stands beside a link: bring that into the predictor, log(mu) <- … + a with a ~ dnorm(m, t); "
-               "elsewhere "
-               "give exp(…) a name and a prior of its own, such as tau ~ dgamma(a, b)";
+               "other node stands beside a link: bring that into the predictor, log(mu) <- … + a with a ~ dnorm(m, "
+               "t); elsewhere give exp(…) a name and a prior of its own, such as tau ~ dgamma(a, b)";
     }
     if (function == "ilogit" || function == "phi" || function == "icloglog") {
         return "a link is understood where it alone is the probability of dbern or dbin, and no discrete node chooses; "
