@@ -3,7 +3,9 @@
 #include "program.hpp"
 #include "schema.hpp"
 
+#include <array>
 #include <cmath>
+#include <numbers>
 
 namespace lrvb::testing {
 namespace {
@@ -310,14 +312,16 @@ TEST_F(TextModels, MultinomialLogitsAreCountsUnderALogLink) {
           " a[1] <- 0\n for (k in 2:3) { a[k] ~ dnorm(0, 1) }\n}\n");
     const Result result = lrvb("fit model m.bug d.json -o fit.json --check never");
     ASSERT_EQ(result.code, 0) << result.err;
-    const double y[2][3] = {{3, 5, 2}, {1, 6, 3}};
+    const std::array<std::array<double, 3>, 2> y{{{3, 5, 2}, {1, 6, 3}}};
     double total = 0.0;
     double first = 0.0;
     constexpr double kStep = 0.02;
-    for (double b = -5.0; b < 5.0; b += kStep) {
-        for (double c = -5.0; c < 5.0; c += kStep) {
-            double log_density = -0.5 * (b * b + c * c) - std::log(2.0 * M_PI);
-            for (int i = 0; i < 2; ++i) {
+    for (int row = -250; row < 250; ++row) {
+        for (int column = -250; column < 250; ++column) {
+            const double b = row * kStep;
+            const double c = column * kStep;
+            double log_density = -0.5 * (b * b + c * c) - std::log(2.0 * std::numbers::pi);
+            for (std::size_t i = 0; i < 2; ++i) {
                 const double scale = i == 0 ? 0.5 : 1.5;
                 const double norm = std::log(1.0 + std::exp(scale * b) + std::exp(scale * c));
                 log_density += std::lgamma(11.0) + y[i][1] * scale * b + y[i][2] * scale * c - 10.0 * norm;
@@ -341,14 +345,13 @@ TEST_F(TextModels, MultinomialLogitsAreCountsUnderALogLink) {
 
 TEST_F(TextModels, BoundsThatALinkCannotPassSayNothing) {
     write("d.json", R"({"y": [1, 0, 1, 1]})");
-    double bounds[2] = {0.0, 0.0};
-    int number = 0;
+    std::vector<double> bounds;
     for (const char* p : {"max(0, min(1, p))", "p"}) {
         write("m.bug", std::string("model {\n for (i in 1:4) { y[i] ~ dbern(q[i])\n q[i] <- ") + p +
                            " }\n logit(p) <- a\n a ~ dnorm(0, 0.1)\n}\n");
         const Result result = lrvb("fit model m.bug d.json -o fit.json --check never");
         ASSERT_EQ(result.code, 0) << result.err;
-        bounds[number++] = json::parse(read_text(work() / "fit.json")).at("outcome").at("bound");
+        bounds.push_back(json::parse(read_text(work() / "fit.json")).at("outcome").at("bound").get<double>());
     }
     EXPECT_EQ(bounds[0], bounds[1]);
 }
@@ -358,8 +361,8 @@ TEST_F(TextModels, AbsoluteValuesAreAveragedOverBothSigns) {
     write("m.bug", "model {\n x ~ dnorm(0, 1)\n y <- abs(x)\n}\n");
     ASSERT_EQ(lrvb("fit model m.bug -o fit.json --check never").code, 0);
     const json y = variable(summary(), "y");
-    EXPECT_NEAR(y.at("mean").get<double>(), std::sqrt(2.0 / M_PI), 0.05);
-    EXPECT_NEAR(y.at("sd").get<double>(), std::sqrt(1.0 - 2.0 / M_PI), 0.05);
+    EXPECT_NEAR(y.at("mean").get<double>(), std::sqrt(2.0 / std::numbers::pi), 0.05);
+    EXPECT_NEAR(y.at("sd").get<double>(), std::sqrt(1.0 - 2.0 / std::numbers::pi), 0.05);
 }
 
 // Of two standard normals the larger one has the mean 1/√π and the sd √(1 − 1/π); nodes that are all but fixed have the
@@ -372,8 +375,8 @@ TEST_F(TextModels, LargestNodesAndSdsAmongNodesAreReported) {
     ASSERT_EQ(result.code, 0) << result.err;
     const json all = summary();
     for (const char* name : {"largest", "larger"}) {
-        EXPECT_NEAR(variable(all, name).at("mean").get<double>(), 1.0 / std::sqrt(M_PI), 0.05) << name;
-        EXPECT_NEAR(variable(all, name).at("sd").get<double>(), std::sqrt(1.0 - 1.0 / M_PI), 0.05) << name;
+        EXPECT_NEAR(variable(all, name).at("mean").get<double>(), 1.0 / std::sqrt(std::numbers::pi), 0.05) << name;
+        EXPECT_NEAR(variable(all, name).at("sd").get<double>(), std::sqrt(1.0 - 1.0 / std::numbers::pi), 0.05) << name;
     }
     const double variance = (121.0 + 4.0 + 169.0) / 9.0 / 2.0;  // of 1, 4 and 9 about 14/3
     EXPECT_NEAR(variable(all, "s").at("mean").get<double>(), std::sqrt(variance), 1e-3);
