@@ -83,9 +83,9 @@ class Search {
                     for (const Sum& sum : choice.alternatives) look(sum, piece.size());
                 }
             }
-            for (const std::optional<Value>& bound : {piece.lower, piece.upper}) {
-                if (!bound) continue;
-                for (const Sum& sum : bound->only().alternatives) look(sum, piece.size());
+            for (const std::optional<Value>* bound : {&piece.lower, &piece.upper}) {
+                if (!*bound) continue;
+                for (const Sum& sum : (*bound)->only().alternatives) look(sum, piece.size());
             }
         }
     }
