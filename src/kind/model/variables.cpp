@@ -113,12 +113,15 @@ double lognormal_factor(const Vector& powers, const Matrix& covariance) {
 
 constexpr double kLargestLogVariance = 4.0;  // the variance of a logarithm that is taken for normal at all
 
+constexpr double kMostBent = 100.0;  // beyond which what is left of first order may be rounding
+
 // The sd to second order over that to first, of a normal with this covariance: Var f = gᵀVg + ½ tr(HVHV).
 double second_order_factor(const Vector& slopes, const Matrix& hessian, const Matrix& covariance) {
     const double first = slopes.dot(covariance * slopes);
     const Matrix bent = hessian * covariance;
     const double second = 0.5 * bent.cwiseProduct(bent.transpose()).sum();
-    return first > 0.0 && second > 0.0 && std::isfinite(second) ? std::sqrt(1.0 + second / first) : 1.0;
+    if (!(first > 0.0 && second > 0.0 && std::isfinite(second))) return 1.0;
+    return std::min(std::sqrt(1.0 + second / first), kMostBent);
 }
 
 // Its mean to second order under q, its sd to second order, or those of a lognormal; its interval where it is
