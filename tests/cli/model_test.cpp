@@ -289,7 +289,7 @@ TEST_F(TextModels, StandardNormalsTimesTheirSdAreEffects) {
         const Result plain = lrvb("fit model plain.bug d.json -o fit.json --check never");
         ASSERT_EQ(plain.code, 0) << plain.err;
         const json theta = variable(summary(), "theta[1]");
-        const double bound = json::parse(read_text(work() / "fit.json")).at("outcome").at("bound");
+        const double bound = json::parse(read_text(work() / "fit.json")).at("outcome").at("bound").get<double>();
         const Result scaled = lrvb("fit model scaled.bug d.json -o fit.json --check never");
         ASSERT_EQ(scaled.code, 0) << scaled.err;
         EXPECT_NEAR(json::parse(read_text(work() / "fit.json")).at("outcome").at("bound").get<double>(), bound, 1e-8);
@@ -333,7 +333,7 @@ TEST_F(TextModels, MultinomialLogitsAreCountsUnderALogLink) {
             first += mass * b;
         }
     }
-    const double bound = json::parse(read_text(work() / "fit.json")).at("outcome").at("bound");
+    const double bound = json::parse(read_text(work() / "fit.json")).at("outcome").at("bound").get<double>();
     EXPECT_LT(bound, std::log(total));
     EXPECT_GT(bound, std::log(total) - 0.5);
     const json a = variable(summary(), "a[2]");
