@@ -423,6 +423,26 @@ TEST_F(TextModels, FlatNodesMayStandUnderALink) {
     EXPECT_NEAR(variable(summary(), "a").at("mean").get<double>(), digamma - std::log(4.0), 1e-4);
 }
 
+// Three sds that are far below ten: a prior that is ten times as wide takes log 10 for each from the evidence.
+TEST_F(TextModels, WideSdsUnderALinkAreFitted) {
+    write("d.json", R"({"y": [120, 95, 60, 210, 180, 140, 33, 41, 25, 75, 60, 71],)"
+                    R"( "g": [1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3], "h": [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]})");
+    std::vector<double> bounds;
+    for (const char* prior : {"dunif(0, 10)", "dunif(0, 100)"}) {
+        const std::string sd(prior);
+        write("m.bug",
+              "model {\n for (i in 1:12) { y[i] ~ dpois(m[i])\n  log(m[i]) <- mu + a[g[i]] + b[h[i]] + e[i]\n"
+              "  e[i] ~ dnorm(0, pow(se, -2)) }\n mu ~ dnorm(0, .0001)\n for (j in 1:3) { a[j] ~ dnorm(0, pow(sa, -2)) "
+              "}\n"
+              " for (j in 1:4) { b[j] ~ dnorm(0, pow(sb, -2)) }\n sa ~ " +
+                  sd + "\n sb ~ " + sd + "\n se ~ " + sd + "\n}\n");
+        const Result result = lrvb("fit model m.bug d.json -o fit.json --check never");
+        ASSERT_EQ(result.code, 0) << result.err;
+        bounds.push_back(json::parse(read_text(work() / "fit.json")).at("outcome").at("bound").get<double>());
+    }
+    EXPECT_NEAR(bounds[0] - bounds[1], 3.0 * std::log(10.0), 0.1);
+}
+
 TEST_F(TextModels, SumsOfLabelsThatAreSummedOutAreNotReported) {
     std::string rows = "[1, 0]";
     for (int i = 0; i < 39; ++i) rows += i % 3 == 0 ? ", [1, 1]" : ", [0, 0]";
