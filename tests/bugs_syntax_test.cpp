@@ -103,6 +103,13 @@ TEST(BugsSyntax, NamesOfFunctionsBecomeTheirFirstNames) {
     EXPECT_EQ(model.model.relations[1].right.name, "dnegbin");
 }
 
+TEST(BugsSyntax, NamesOfDistributionsMayBeThoseOfNodes) {  // as in JAGS, where df <- 3 is common
+    const Syntax model = parse_model("model { y ~ dt(dnorm, dgamma, df); dnorm ~ dnorm(0, 1); df <- 3 }", "test");
+    EXPECT_EQ(model.model.relations[0].right.parts[2].name, "df");
+    EXPECT_EQ(model.model.relations[1].left.name, "dnorm");
+    EXPECT_EQ(model.model.relations[1].right.name, "dnorm");
+}
+
 TEST(BugsSyntax, ReadsGrowthCurves) {
     EXPECT_EQ(relations_of(R"(
 model

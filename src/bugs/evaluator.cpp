@@ -228,6 +228,15 @@ std::size_t Evaluator::array_of(const Expression& variable) const {
                             fmt::format("{} is used here, but is not known yet", shown(variable.name))};
 }
 
+std::string hint_at_range(const Expression& range) {
+    const bool is_sum = range.is_call("-") || range.is_call("+");
+    if (!is_sum || range.parts.size() != 2 || range.parts[0].kind != Expression::Kind::range) return "";
+    const Expression& inner = range.parts[0];
+    return fmt::format("this is ({}) {} {}: write {}:({} {} {}) if the last bound is meant", written(inner), range.name,
+                       written(range.parts[1]), written(inner.parts[0]), written(inner.parts[1]), range.name,
+                       written(range.parts[1]));
+}
+
 Evaluator::Position Evaluator::position(const Expression& index, const Expression& variable, Index extent,
                                         std::size_t number) const {
     Position result;
@@ -256,11 +265,14 @@ Evaluator::Position Evaluator::position(const Expression& index, const Expressio
             const bool has_one = table_.find(variable.name)->dims.size() < 2;
             const std::string which = has_one ? "index" : fmt::format("{}. index", number + 1);
             const std::string rounds = values.rows() == 1 && rows() != 1 ? "" : row_text(i);
-            throw EvaluationProblem{index.place, !is_whole(values(i, j))
-                                                     ? fmt::format("the {} of {} is {}, but must be a whole number{}",
-                                                                   which, shown(variable.name), values(i, j), rounds)
-                                                     : fmt::format("the {} of {} is {}{}, but goes from 1 to {}", which,
-                                                                   shown(variable.name), values(i, j), rounds, extent)};
+            if (!is_whole(values(i, j))) {
+                throw EvaluationProblem{index.place, fmt::format("the {} of {} is {}, but must be a whole number{}",
+                                                                 which, shown(variable.name), values(i, j), rounds)};
+            }
+            const std::string hint = hint_at_range(index);
+            throw EvaluationProblem{
+                index.place, fmt::format("the {} of {} is {}{}, but goes from 1 to {}{}{}", which, shown(variable.name),
+                                         values(i, j), rounds, extent, hint.empty() ? "" : ": ", hint)};
         }
     }
     return result;

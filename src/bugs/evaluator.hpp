@@ -31,6 +31,9 @@ struct Table {
     const Array* find(std::string_view name) const;
 };
 
+/// Of 1:N-1, which is (1:N)-1, what to write if 1:(N-1) is meant; nothing of all else.
+std::string hint_at_range(const Expression& range);
+
 class Evaluator {
   public:
     /// `rows` null: all rows of the plate. No more than `most` numbers are made at once.

@@ -266,14 +266,7 @@ class Graph::Implementation {
     /// Where something is wrong anyway, 1:N-1 may be why.
     void hint_at_ranges(Diagnostics& problems) const {
         for (const Loop& loop : syntax_->model.loops) {
-            const Expression& range = loop.range;
-            const bool is_sum = range.is_call("-") || range.is_call("+");
-            if (!is_sum || range.parts.size() != 2 || range.parts[0].kind != Expression::Kind::range) continue;
-            const Expression& inner = range.parts[0];
-            problems.add(range.place,
-                         fmt::format("this is ({}) {} {}: write {}:({} {} {}) if the last bound is meant",
-                                     written(inner), range.name, written(range.parts[1]), written(inner.parts[0]),
-                                     written(inner.parts[1]), range.name, written(range.parts[1])));
+            if (const std::string hint = hint_at_range(loop.range); !hint.empty()) problems.add(loop.range.place, hint);
         }
     }
 

@@ -354,11 +354,14 @@ void Resolver::say_defined_twice(std::size_t which, Index element, std::uint32_t
     const std::string name = shown(array.element_name(element));
     const std::vector<std::string>& indices = placed_[which].plate->indices;
     if (other != which) {
+        const bool is_transformed = relation.is_stochastic && !written_as(other).is_stochastic;  // as in WinBUGS
         problems_.add(
             relation.left.place,
-            fmt::format("{} is defined twice, here and at {}: every node has one relation; remove one, or give "
-                        "one another name",
-                        name, problems_.source().position(written_as(other).left.place)));
+            fmt::format("{} is defined twice, here and at {}: every node has one relation; {}", name,
+                        problems_.source().position(written_as(other).left.place),
+                        is_transformed ? "what is computed from data by <- goes into a block data { … } before "
+                                         "the model, and has its ~ here"
+                                       : "remove one, or give one another name"));
         return;
     }
     (void)row;

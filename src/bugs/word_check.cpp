@@ -129,11 +129,6 @@ class WordCheck {
     }
 
     void check_name(const std::string& name, const Place& place) {
-        if (find_distribution(name) != nullptr) {
-            problems_.add(
-                place,
-                fmt::format("{} is a distribution, so nothing else can be called so: take another name", shown(name)));
-        }
         const bool is_keyword = name == "for" || name == "in" || name == "model" || name == "data" || name == "var";
         if (is_keyword) {
             problems_.add(place, fmt::format("{} is a word of the language, so nothing else can be called so: take "
@@ -209,10 +204,6 @@ class WordCheck {
         }
         if (is_variable && expression.name == "NA") {
             problems_.add(expression.place, "NA is not understood in a model: missing values stand in the data");
-        } else if (is_variable && find_distribution(expression.name) != nullptr) {
-            problems_.add(expression.name_place, fmt::format("{} is a distribution: it stands behind ~, with its "
-                                                             "parameters in parentheses",
-                                                             shown(expression.name)));
         }
         if (expression.kind == Expression::Kind::call) check_call(expression);
     }

@@ -29,6 +29,8 @@ constexpr double kShiftGrowth = 4.0;
 constexpr double kPoorGain = 0.25;   // of a shifted step, over what was foretold: the next is shorter
 constexpr double kGoodGain = 0.75;   // and here it is longer by more
 constexpr double kSmallGain = 1e-3;  // of a sweep, in nats: ascent crawls
+constexpr double kSaddleStep = 0.1;  // away from a saddle, in sds of the factors
+constexpr std::uint64_t kSaddleStream = 0x5add1e;
 
 struct Bound {
     double value = -kInfinity;
@@ -119,6 +121,7 @@ class Run {
         if (failed_variable_) {
             result_.step = kInfinity;
             if (curvature->largest_whitened(gradient) <= options_.tolerance) {
+                if (leave_saddle()) return false;
                 finish(Termination::not_a_maximum,
                        fmt::format(
                            "the fixed point is not a maximum of the bound: it is flat or a saddle in variable '{}'; "
@@ -145,6 +148,33 @@ class Run {
         check_stall(previous_step);
         check_limit();
         return true;
+    }
+
+    // Symmetric data and a symmetric start end between two optima, where no gradient says so: a random step, once, and
+    // ascent goes on. A place that is flat is found again. Who says where to start is told what is there.
+    bool leave_saddle() {
+        const bool was_told = options_.initial || !options_.starts.empty();
+        if (was_told || std::exchange(has_left_saddle_, true)) return false;
+        Random random(kSaddleStream + options_.seed, static_cast<std::uint64_t>(restart_));
+        Vector natural = result_.state.natural;
+        for (Index j = 0; j < layout_.variable_count(); ++j) {
+            if (result_.state.clamped[static_cast<std::size_t>(j)]) continue;
+            Vector step(layout_[j].size);
+            for (double& entry : step) entry = kSaddleStep * random.normal();
+            const Matrix factor = std::visit(
+                [&](const auto& family) { return Matrix(family.covariance_factor(layout_.segment(natural, j))); },
+                layout_[j].family);
+            if (factor.cols() != step.size()) continue;
+            factor.transpose().triangularView<Eigen::Upper>().solveInPlace(step);
+            layout_.segment(natural, j) += step;
+        }
+        std::optional<State> beside = detail::state_at(layout_, result_.state, natural);
+        if (!beside) return false;
+        result_.state = std::move(*beside);
+        expansion_.reset();
+        stage_ = "newton";
+        evaluate(model_.expand_at(result_.state, Order::value), entropy());
+        return !done_;
     }
 
     // Whether the last sweep got anywhere. While it does, ascent is left to choose among the optima: it goes further
@@ -310,6 +340,7 @@ class Run {
     double first_shift_ = kSmallestShift;   // to try where the curvature is indefinite
     std::string_view stage_ = "start";
     int stalls_ = 0;
+    bool has_left_saddle_ = false;
     bool done_ = false;
 };
 

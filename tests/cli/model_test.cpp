@@ -3,7 +3,9 @@
 #include "program.hpp"
 #include "schema.hpp"
 
+#include <array>
 #include <cmath>
+#include <numbers>
 
 namespace lrvb::testing {
 namespace {
@@ -270,6 +272,189 @@ TEST_F(TextModels, MissingValuesAreWrittenAsTheUserSays) {
     EXPECT_EQ(lrvb("check fit.json d.csv").code, 0);
 }
 
+// Effects as standard normals times their sd: the same model as with the effects themselves.
+TEST_F(TextModels, StandardNormalsTimesTheirSdAreEffects) {
+    write("d.json", R"({"y": [28, 8, -3, 7, -1, 1, 18, 12], "s": [15, 10, 16, 11, 9, 11, 10, 18]})");
+    const std::string rows = "model {\n for (j in 1:8) {\n  y[j] ~ dnorm(theta[j], pow(s[j], -2))\n";
+    const std::string rest = " }\n mu ~ dnorm(0, 0.04)\n";
+    struct Written {
+        std::string effects, scale, sd;
+    };
+    for (const Written& one :
+         {Written{"tau", " tau ~ dt(0, 0.04, 1) T(0, )\n", "1 / tau^2"},
+          Written{"sqrt(v)", " v ~ dunif(0, 1000)\n", "1 / v"}, Written{"1 / sqrt(p)", " p ~ dgamma(1, 10)\n", "p"}}) {
+        write("plain.bug", rows + "  theta[j] ~ dnorm(mu, " + one.sd + ")\n" + rest + one.scale + "}\n");
+        write("scaled.bug", rows + "  theta[j] <- mu + " + one.effects + " * eta[j]\n  eta[j] ~ dnorm(0, 1)\n" + rest +
+                                one.scale + "}\n");
+        const Result plain = lrvb("fit model plain.bug d.json -o fit.json --check never");
+        ASSERT_EQ(plain.code, 0) << plain.err;
+        const json theta = variable(summary(), "theta[1]");
+        const double bound = json::parse(read_text(work() / "fit.json")).at("outcome").at("bound").get<double>();
+        const Result scaled = lrvb("fit model scaled.bug d.json -o fit.json --check never");
+        ASSERT_EQ(scaled.code, 0) << scaled.err;
+        EXPECT_NEAR(json::parse(read_text(work() / "fit.json")).at("outcome").at("bound").get<double>(), bound, 1e-8);
+        const json all = summary();
+        EXPECT_NEAR(variable(all, "theta[1]").at("mean").get<double>(), theta.at("mean").get<double>(), 1e-6);
+        EXPECT_NEAR(variable(all, "theta[1]").at("sd").get<double>(), theta.at("sd").get<double>(), 1e-6);
+        EXPECT_GT(variable(all, "eta[1]").at("mean").get<double>(), 0.0);
+        EXPECT_LT(variable(all, "eta[1]").at("mean").get<double>(), 2.0);
+    }
+    EXPECT_EQ(lrvb("check fit.json d.json").code, 0);
+}
+
+// Shares of exponentials: the evidence by quadrature over the two coefficients.
+TEST_F(TextModels, MultinomialLogitsAreCountsUnderALogLink) {
+    write("d.json", R"({"y": [[3, 5, 2], [1, 6, 3]], "z": [2, 3, 2], "x": [-0.5, 0.5]})");
+    write("m.bug",
+          "model {\n for (i in 1:2) {\n  y[i, 1:3] ~ dmulti(p[i, ], 10)\n  for (k in 1:3) {\n"
+          "   p[i, k] <- f[i, k] / sum(f[i, ])\n   log(f[i, k]) <- a[k] * (1 + x[i])\n  }\n }\n"
+          " for (i in 1:3) { z[i] ~ dcat(q[]) }\n for (k in 1:3) { q[k] <- exp(a[k]) / sum(g[])\n g[k] <- exp(a[k]) }\n"
+          " a[1] <- 0\n for (k in 2:3) { a[k] ~ dnorm(0, 1) }\n}\n");
+    const Result result = lrvb("fit model m.bug d.json -o fit.json --check never");
+    ASSERT_EQ(result.code, 0) << result.err;
+    const std::array<std::array<double, 3>, 2> y{{{3, 5, 2}, {1, 6, 3}}};
+    double total = 0.0;
+    double first = 0.0;
+    constexpr double kStep = 0.02;
+    for (int row = -250; row < 250; ++row) {
+        for (int column = -250; column < 250; ++column) {
+            const double b = row * kStep;
+            const double c = column * kStep;
+            double log_density = -0.5 * (b * b + c * c) - std::log(2.0 * std::numbers::pi);
+            for (std::size_t i = 0; i < 2; ++i) {
+                const double scale = i == 0 ? 0.5 : 1.5;
+                const double norm = std::log(1.0 + std::exp(scale * b) + std::exp(scale * c));
+                log_density += std::lgamma(11.0) + y[i][1] * scale * b + y[i][2] * scale * c - 10.0 * norm;
+                for (const double count : y[i]) log_density -= std::lgamma(count + 1.0);
+            }
+            log_density += 2.0 * b + c - 3.0 * std::log(1.0 + std::exp(b) + std::exp(c));
+            const double mass = std::exp(log_density) * kStep * kStep;
+            total += mass;
+            first += mass * b;
+        }
+    }
+    const double bound = json::parse(read_text(work() / "fit.json")).at("outcome").at("bound").get<double>();
+    EXPECT_LT(bound, std::log(total));
+    EXPECT_GT(bound, std::log(total) - 0.5);
+    const json a = variable(summary(), "a[2]");
+    EXPECT_NEAR(a.at("mean").get<double>(), first / total, 0.1 * a.at("sd").get<double>());
+    const json check = lrvb("check fit.json d.json --method nuts --format json").json();
+    EXPECT_NEAR(variable(check, "a[2]").at("mean_exact").get<double>(), first / total, 0.1 * a.at("sd").get<double>());
+    EXPECT_NE(lrvb("influence fit.json d.json").out.find("z[2]"), std::string::npos);
+}
+
+TEST_F(TextModels, BoundsThatALinkCannotPassSayNothing) {
+    write("d.json", R"({"y": [1, 0, 1, 1]})");
+    std::vector<double> bounds;
+    for (const char* p : {"max(0, min(1, p))", "p"}) {
+        write("m.bug", std::string("model {\n for (i in 1:4) { y[i] ~ dbern(q[i])\n q[i] <- ") + p +
+                           " }\n logit(p) <- a\n a ~ dnorm(0, 0.1)\n}\n");
+        const Result result = lrvb("fit model m.bug d.json -o fit.json --check never");
+        ASSERT_EQ(result.code, 0) << result.err;
+        bounds.push_back(json::parse(read_text(work() / "fit.json")).at("outcome").at("bound").get<double>());
+    }
+    EXPECT_EQ(bounds[0], bounds[1]);
+}
+
+// |x| of a standard normal has the mean √(2/π) and the sd √(1 − 2/π).
+TEST_F(TextModels, AbsoluteValuesAreAveragedOverBothSigns) {
+    write("m.bug", "model {\n x ~ dnorm(0, 1)\n y <- abs(x)\n}\n");
+    ASSERT_EQ(lrvb("fit model m.bug -o fit.json --check never").code, 0);
+    const json y = variable(summary(), "y");
+    EXPECT_NEAR(y.at("mean").get<double>(), std::sqrt(2.0 / std::numbers::pi), 0.05);
+    EXPECT_NEAR(y.at("sd").get<double>(), std::sqrt(1.0 - 2.0 / std::numbers::pi), 0.05);
+}
+
+// Of two standard normals the larger one has the mean 1/√π and the sd √(1 − 1/π); nodes that are all but fixed have the
+// sd of their means.
+TEST_F(TextModels, LargestNodesAndSdsAmongNodesAreReported) {
+    write("m.bug",
+          "model {\n for (i in 1:2) { x[i] ~ dnorm(0, 1) }\n largest <- max(x[])\n larger <- max(x[1], x[2])\n"
+          " for (i in 1:3) { u[i] ~ dnorm(i * i, 1.0E8) }\n s <- sd(u[])\n v <- var(u[])\n}\n");
+    const Result result = lrvb("fit model m.bug -o fit.json --check never");
+    ASSERT_EQ(result.code, 0) << result.err;
+    const json all = summary();
+    for (const char* name : {"largest", "larger"}) {
+        EXPECT_NEAR(variable(all, name).at("mean").get<double>(), 1.0 / std::sqrt(std::numbers::pi), 0.05) << name;
+        EXPECT_NEAR(variable(all, name).at("sd").get<double>(), std::sqrt(1.0 - 1.0 / std::numbers::pi), 0.05) << name;
+    }
+    const double variance = (121.0 + 4.0 + 169.0) / 9.0 / 2.0;  // of 1, 4 and 9 about 14/3
+    EXPECT_NEAR(variable(all, "s").at("mean").get<double>(), std::sqrt(variance), 1e-3);
+    EXPECT_NEAR(variable(all, "v").at("mean").get<double>(), variance, 1e-2);
+}
+
+// The posterior of the precision matrix is a Wishart one, and its inverse has the moments of an inverse Wishart.
+TEST_F(TextModels, CovariancesHaveTheSdsOfAnInverseWishart) {
+    write("d.json", R"({"y": [[1, 0.5], [-1, 0.2], [0.3, -0.8], [0.1, 1], [-0.7, -1.2], [0.6, 0.1]]})");
+    write("m.bug",
+          "model {\n for (i in 1:6) { y[i, 1:2] ~ dmnorm(m[], O[,]) }\n for (j in 1:2) { m[j] <- 0 }\n"
+          " O[1:2, 1:2] ~ dwish(R[,], 4)\n R[1, 1] <- 1\n R[2, 2] <- 1\n R[1, 2] <- 0\n R[2, 1] <- 0\n"
+          " S[1:2, 1:2] <- inverse(O[,])\n}\n");
+    ASSERT_EQ(lrvb("fit model m.bug d.json -o fit.json --check never").code, 0);
+    const json s = variable(summary(), "S[1,1]");
+    // ν = 4 + 6, Ψ_11 = 1 + Σy²: mean Ψ/(ν − 3), sd √(2/(ν − 5)) of it.
+    const double mean = (1.0 + 1.0 + 1.0 + 0.09 + 0.01 + 0.49 + 0.36) / 7.0;
+    EXPECT_NEAR(s.at("mean").get<double>(), mean, 1e-8);
+    EXPECT_NEAR(s.at("sd").get<double>(), mean * std::sqrt(2.0 / 5.0), 1e-8);
+}
+
+// Twelve pairs of which eight lack one value, symmetric to the last: correlations of either sign, and a saddle between.
+TEST_F(TextModels, SymmetricDataDoNotEndAtASaddle) {
+    write("d.json",
+          R"({"Y": [[1, 1], [1, -1], [-1, 1], [-1, -1], [2, null], [2, null], [-2, null], [-2, null], [null, 2],)"
+          R"( [null, 2], [null, -2], [null, -2]]})");
+    write("m.bug",
+          "model {\n for (i in 1:12) { Y[i, 1:2] ~ dmnorm(mu[], tau[,]) }\n mu[1] <- 0\n mu[2] <- 0\n"
+          " tau[1:2, 1:2] ~ dwish(R[,], 2)\n R[1, 1] <- 0.001\n R[1, 2] <- 0\n R[2, 1] <- 0\n R[2, 2] <- 0.001\n"
+          " S[1:2, 1:2] <- inverse(tau[,])\n rho <- S[1, 2] / sqrt(S[1, 1] * S[2, 2])\n}\n");
+    const Result result = lrvb("fit model m.bug d.json -o fit.json --check never");
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_GT(std::abs(variable(summary(), "rho").at("mean").get<double>()), 0.3);
+    EXPECT_NE((result.out + result.err).find("another optimum"), std::string::npos) << result.out << result.err;
+}
+
+// Counts with a flat logarithm of their mean: that is Gamma distributed, and its logarithm has the mean ψ(Σy) − log n.
+TEST_F(TextModels, FlatNodesMayStandUnderALink) {
+    write("d.json", R"({"y": [40, 60, 50, 50]})");
+    write("m.bug", "model {\n for (i in 1:4) { y[i] ~ dpois(m)}\n log(m) <- a\n a ~ dflat()\n}\n");
+    const Result result = lrvb("fit model m.bug d.json -o fit.json --check never");
+    ASSERT_EQ(result.code, 0) << result.err;
+    const double digamma = std::log(200.0) - 1.0 / 400.0 - 1.0 / (12.0 * 200.0 * 200.0);
+    EXPECT_NEAR(variable(summary(), "a").at("mean").get<double>(), digamma - std::log(4.0), 1e-4);
+}
+
+// Three sds that are far below ten: a prior that is ten times as wide takes log 10 for each from the evidence.
+TEST_F(TextModels, WideSdsUnderALinkAreFitted) {
+    write("d.json", R"({"y": [120, 95, 60, 210, 180, 140, 33, 41, 25, 75, 60, 71],)"
+                    R"( "g": [1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3], "h": [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]})");
+    std::vector<double> bounds;
+    for (const char* prior : {"dunif(0, 10)", "dunif(0, 100)"}) {
+        const std::string sd(prior);
+        write("m.bug",
+              "model {\n for (i in 1:12) { y[i] ~ dpois(m[i])\n  log(m[i]) <- mu + a[g[i]] + b[h[i]] + e[i]\n"
+              "  e[i] ~ dnorm(0, pow(se, -2)) }\n mu ~ dnorm(0, .0001)\n for (j in 1:3) { a[j] ~ dnorm(0, pow(sa, -2)) "
+              "}\n"
+              " for (j in 1:4) { b[j] ~ dnorm(0, pow(sb, -2)) }\n sa ~ " +
+                  sd + "\n sb ~ " + sd + "\n se ~ " + sd + "\n}\n");
+        const Result result = lrvb("fit model m.bug d.json -o fit.json --check never");
+        ASSERT_EQ(result.code, 0) << result.err;
+        bounds.push_back(json::parse(read_text(work() / "fit.json")).at("outcome").at("bound").get<double>());
+    }
+    EXPECT_NEAR(bounds[0] - bounds[1], 3.0 * std::log(10.0), 0.1);
+}
+
+TEST_F(TextModels, SumsOfLabelsThatAreSummedOutAreNotReported) {
+    std::string rows = "[1, 0]";
+    for (int i = 0; i < 39; ++i) rows += i % 3 == 0 ? ", [1, 1]" : ", [0, 0]";
+    write("d.json", "{\"y\": [" + rows + "]}");
+    write("m.bug",
+          "model {\n for (i in 1:40) {\n  z[i] ~ dbern(w)\n  for (j in 1:2) { y[i, j] ~ dbern(q[i, j])\n"
+          "   q[i, j] <- z[i] * p }\n }\n w ~ dunif(0, 1)\n p ~ dunif(0, 1)\n N <- sum(z[])\n}\n");
+    const Result result = lrvb("fit model m.bug d.json -o fit.json --check never");
+    ASSERT_EQ(result.code, 0) << result.err;
+    EXPECT_NE((result.out + result.err).find("N cannot be reported"), std::string::npos) << result.out << result.err;
+}
+
 TEST_F(TextModels, BadModelsEndWithOneAndWriteNothing) {
     const std::vector<std::pair<std::string, std::string>> models{
         {"model { y ~ dnorm(mu, tau)\n mu ~ dnorm(0, 1)\n tau ~ dnorm(0, 1) }", "tau"},
@@ -286,7 +471,12 @@ TEST_F(TextModels, BadModelsEndWithOneAndWriteNothing) {
          "bounds"},
         {"model { y ~ dpois(a[1])\n for (i in 1:0) { a[i] ~ dgamma(b[i], 1)\n b[i] <- a[i] } }", "a"},
         {"model { y ~ dweib(r, 1)\n r ~ dexp(1) }", "the shape of dweib must be a constant"},
-        {"model { y ~ dnorm(a * b, 1)\n b ~ dnorm(0, 1)\n a ~ dt(0, 1, 1) T(0, ) }", "pow(a, -2)"},
+        {"model { y ~ dnorm(a * b, 1)\n b ~ dnorm(1, 1)\n a ~ dt(0, 1, 1) T(0, ) }", "pow(a, -2)"},
+        {"model { y ~ dpois(m * g)\n log(m) <- a\n a ~ dnorm(0, 1)\n g ~ dgamma(1, 1) }", "beside a link"},
+        {"model { y ~ dbin(p, 5)\n p ~ dbeta(a, 1)\n a ~ dexp(1) }", "logit(p[i]) <- a[i]"},
+        {"model { y ~ dnorm(0, pow(s, -2))\n s ~ dlnorm(0, 1) }", "where it is a standard deviation"},
+        {"model { y ~ dpois(m)\n m <- max(a, 2)\n a ~ dgamma(1, 1) }", "a ~ dgamma enters by max"},
+        {"model { y ~ dbin(p, 5)\n logit(p) <- logit(q) + a\n q ~ dunif(0, 1)\n a ~ dnorm(0, 1) }", "logit(p) <- a"},
     };
     write("d.json", R"({"y": 3})");
     for (const auto& [text, word] : models) {

@@ -134,6 +134,36 @@ std::optional<LinkedSum> linked_sum(const Sum& sum, const std::vector<std::strin
     return LinkedSum{factor.function, factor.arguments.front(), term.coefficient};
 }
 
+std::optional<std::vector<LinkedSum>> shares(const std::vector<Choice>& probabilities) {
+    std::vector<LinkedSum> result;
+    Sum total;
+    std::optional<Sum> divisor;
+    for (const Choice& choice : probabilities) {
+        const Sum& sum = choice.only();
+        if (!choice.selectors.empty() || sum.terms.size() != 1) return std::nullopt;
+        Product numerator{sum.terms.front().coefficient, {}};
+        LinkedSum share{"exp", {}, numerator.coefficient};
+        bool is_divided = false;
+        for (const Factor& factor : sum.terms.front().factors) {
+            if (factor.kind != Factor::Kind::function || factor.power != 1.0) return std::nullopt;
+            if (factor.function == "exp" && numerator.factors.empty()) {
+                share.inside = factor.arguments.front();
+                numerator.factors.push_back(factor);
+                continue;
+            }
+            const bool divides = factor.function == "^" && !is_divided && factor.arguments[1].is_constant() &&
+                                 (factor.arguments[1].constant().array() == -1.0).all();
+            if (!divides || (divisor && !same(*divisor, factor.arguments[0]))) return std::nullopt;
+            divisor = factor.arguments[0];
+            is_divided = true;
+        }
+        if (!is_divided) return std::nullopt;
+        total = added(total, Sum{{std::move(numerator)}});
+        result.push_back(std::move(share));
+    }
+    return divisor && same(*divisor, total) ? std::optional(std::move(result)) : std::nullopt;
+}
+
 double probability_at(const Sum& sum, double seed, const Terms& terms) {
     double total = 0.0;
     for (const Product& term : sum.terms) {

@@ -35,6 +35,9 @@ struct LinkedSum {
     Sum inside;
     NumberColumn factor;
 };
+/// Probabilities f_k / Σ_l f_l with f_k = factor exp(inside), of which some may be constants: the f_k, with sums of no
+/// terms inside of these. Nothing where they are no such shares.
+std::optional<std::vector<LinkedSum>> shares(const std::vector<Choice>& probabilities);
 /// Where the sum is one of these functions of another sum, times a number.
 std::optional<LinkedSum> linked_sum(const Sum& sum, const std::vector<std::string>& functions);
 

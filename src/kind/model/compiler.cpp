@@ -37,7 +37,7 @@ bugs::Place place_of(const bugs::Graph& graph, const std::string& sentence) {
     if (close == std::string::npos) return {};
     std::string name = sentence.substr(open + 1, close - open - 1);
     name = name.substr(0, name.find('['));
-    for (const std::string_view part : {"", ".precision", ".weight", ".parts", ".cluster"}) {
+    for (const std::string_view part : {"", ".precision", ".weight", ".parts", ".cluster", ".scaled", ".total"}) {
         if (!name.ends_with(part)) continue;
         const bugs::Array* array = graph.find(name.substr(0, name.size() - part.size()));
         if (array != nullptr) return array->place;
@@ -76,9 +76,10 @@ std::shared_ptr<const RowModel> CompiledModel::without_rows(const std::vector<In
 CompiledModel compiled(const bugs::Graph& graph, const CompileOptions& options) {
     bugs::Diagnostics diagnostics(graph.source());
     const text::Evaluator evaluator(graph);
-    const std::vector<text::Piece> pieces = text::pieces_of(evaluator, diagnostics);
+    std::vector<text::Piece> pieces = text::pieces_of(evaluator, diagnostics);
     diagnostics.require_none();
-    text::Declarations declarations(evaluator, pieces, options);
+    const text::Centring centring(evaluator, pieces);
+    text::Declarations declarations(evaluator, pieces, centring, options);
     declarations.find_intervals(diagnostics);
     const std::vector<text::LabelledPlate> labelled = text::labelled_plates(declarations);
     text::find_clusters(declarations);
@@ -113,6 +114,7 @@ CompiledModel compiled(const bugs::Graph& graph, const CompileOptions& options) 
     } catch (const std::invalid_argument& error) {
         refuse(error.what());
     }
+    for (const PredictorRows& rows : declarations.predictors) result.linked_rows += rows.y.size();
     result.rows = std::move(declarations.observed_rows);
     result.prior = std::move(declarations.prior);
     result.hidden = std::move(declarations.hidden);

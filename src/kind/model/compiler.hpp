@@ -51,6 +51,8 @@ struct CompiledModel {
     /// Auxiliary variables that nobody wrote, by their groups.
     std::vector<std::string> hidden;
     std::vector<std::string> notes;
+    /// How many rows are under a link.
+    Index linked_rows = 0;
 
     const RowModel& model() const;
     Index row_count() const { return static_cast<Index>(rows.size()); }

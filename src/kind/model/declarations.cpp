@@ -21,11 +21,13 @@ bool is_same(const NumberColumn& column) {
 
 }  // namespace
 
-Declarations::Declarations(const Evaluator& evaluator, const std::vector<Piece>& pieces, const CompileOptions& options)
+Declarations::Declarations(const Evaluator& evaluator, const std::vector<Piece>& pieces, const Centring& centring,
+                           const CompileOptions& options)
     : terms(evaluator.graph()),
       usages(usages_of(evaluator.graph(), pieces)),
       evaluator_(evaluator),
       pieces_(pieces),
+      centring_(centring),
       options_(options) {}
 
 const bugs::Place& Declarations::place(const Piece& piece, std::size_t argument) const {
@@ -44,6 +46,13 @@ std::string Declarations::node_name(const Piece& piece, Index row) const {
         parts.push_back(first[d] == last[d] ? fmt::format("{}", first[d]) : fmt::format("{}:{}", first[d], last[d]));
     }
     return fmt::format("{}[{}]", array.name, fmt::join(parts, ","));
+}
+
+std::string Declarations::auxiliary_name(const Piece& piece, Index row, const std::string& suffix) {
+    const std::string& array = left_array(piece).name;
+    const std::string group = array + suffix;
+    if (hidden.empty() || hidden.back() != group) hidden.push_back(group);
+    return group + node_name(piece, row).substr(array.size());
 }
 
 // By the array where one relation defines all of it, otherwise by the node where it begins.
@@ -145,17 +154,20 @@ void Declarations::refuse_unknown(const Piece& piece, std::size_t argument) cons
     if (const bugs::DistributionWord* known = bugs::find_distribution(distribution_name(piece))) {
         if (argument < known->arguments.size()) word = std::string(known->arguments[argument]);
     }
+    const bool varies = distribution_name(piece) == "dbeta" && piece.left == Piece::Left::unobserved;
     throw Refused(
         place(piece, argument),
         fmt::format("the {} of {} must be a constant, since no prior here is conjugate to it: write a number, "
-                    "or give it in the data",
-                    word, distribution_name(piece)));
+                    "or give it in the data{}",
+                    word, distribution_name(piece),
+                    varies ? "; probabilities that vary can be logit(p[i]) <- a[i] with a[i] ~ dnorm(mu, tau)" : ""));
 }
 
 Expression Declarations::argument(const Piece& piece, std::size_t argument, Index row, std::size_t combination,
                                   std::size_t entry) {
     const Sum& sum = piece.sum(argument, entry, combination);
-    const bool is_prior = piece.left == Piece::Left::unobserved && !is_censored(piece);
+    // What is written of a node that another stands for is no number of the other's prior.
+    const bool is_prior = piece.left == Piece::Left::unobserved && !is_censored(piece) && !piece.is_centred;
     if (!is_prior || piece.combinations > 1 || !sum.is_constant() || !is_same(sum.constant())) {
         return terms.polynomial(sum, row, place(piece, argument));
     }

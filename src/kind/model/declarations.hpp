@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kind/model/centring.hpp"
 #include "kind/model/compiler.hpp"
 #include "kind/model/pieces.hpp"
 #include "kind/model/terms.hpp"
@@ -24,13 +25,18 @@ using AnyDistribution =
                  Distribution<family::Bernoulli>, Distribution<family::Categorical>, Distribution<likelihood::Poisson>,
                  Distribution<likelihood::Binomial>, Distribution<likelihood::Multinomial>>;
 
+/// Of nodes under a link that are as good as flat: where nothing else is said of them in the builder's model.
+constexpr double kFlatPrecision = 1e-12;
+
 class Declarations {
   public:
-    Declarations(const Evaluator& evaluator, const std::vector<Piece>& pieces, const CompileOptions& options);
+    Declarations(const Evaluator& evaluator, const std::vector<Piece>& pieces, const Centring& centring,
+                 const CompileOptions& options);
 
     const bugs::Graph& graph() const { return evaluator_.graph(); }
     const Evaluator& evaluator() const { return evaluator_; }
     const std::vector<Piece>& pieces() const { return pieces_; }
+    const Centring& centring() const { return centring_; }
     const bugs::GraphRelation& relation(const Piece& piece) const { return graph().relations()[piece.relation]; }
     const std::string& distribution_name(const Piece& piece) const { return relation(piece).syntax->right.name; }
     /// The place of an argument; of the whole where there is no such argument.
@@ -45,6 +51,8 @@ class Declarations {
     }
     /// "beta[3,1:2]": the node on the left in a row.
     std::string node_name(const Piece& piece, Index row) const;
+    /// "beta.weight[3]": a variable that nobody wrote, beside that node or in its place.
+    std::string auxiliary_name(const Piece& piece, Index row, const std::string& suffix);
 
     /// An argument in a row: a polynomial of variables; or, of an unobserved node, a hyperparameter where it is the
     /// same number in all rows.
@@ -109,6 +117,7 @@ class Declarations {
 
     const Evaluator& evaluator_;
     const std::vector<Piece>& pieces_;
+    const Centring& centring_;
     const CompileOptions& options_;
     // By relation, argument and entry; with the number that is written, which another may stand for.
     std::map<std::tuple<std::size_t, std::size_t, std::size_t>, std::pair<Hyperparameter, double>> hyperparameters_;

@@ -29,9 +29,13 @@ class Declaring {
             if (--own_.terms.clusters[number].waiting == 0) declare_cluster(own_, number);
             return;
         }
+        if (form != Form::none) return;  // another needed it before its turn
         if (piece.left == Piece::Left::partly) {
             declare_partly(piece, row);
             return;
+        }
+        if (const Centring::Scale* scale = own_.centring().scale_of(array, own_.left_element(piece, row))) {
+            declare_element(scale->array, scale->element);
         }
         const std::string& name = own_.distribution_name(piece);
         if (own_.is_censored(piece)) {
@@ -51,7 +55,10 @@ class Declaring {
             return;
         }
         if (name == "dflat") {
-            add_node(piece, row, flat(family::Normal{}));
+            // What rows under a link say of it is no part of the builder's model, in which it would be improper.
+            const bool is_linked =
+                std::ranges::any_of(own_.usages[array].uses, [](const Usage::Use& use) { return use.in_function; });
+            add_node(piece, row, is_linked ? normal(0.0, kFlatPrecision) : flat(family::Normal{}));
             return;
         }
         if (name == "dscaled.gamma") {  // a precision, whose sd is half-t
@@ -81,6 +88,19 @@ class Declaring {
     }
 
   private:
+    void declare_element(std::size_t array, Index element) {
+        const bugs::Array& own = own_.graph().arrays()[array];
+        const auto relation = static_cast<std::size_t>(own.relations[static_cast<std::size_t>(element)]);
+        const std::uint32_t row = own.rows[static_cast<std::size_t>(element)];
+        for (const Piece& piece : own_.pieces()) {
+            if (piece.relation != relation || piece.left != Piece::Left::unobserved) continue;
+            const auto found = std::ranges::lower_bound(piece.rows, row);
+            if (found == piece.rows.end() || *found != row) continue;
+            declare(piece, found - piece.rows.begin());
+            return;
+        }
+    }
+
     // The distribution of a label that nothing depends on, where it is one that a factor can have.
     std::optional<AnyDistribution> label_or_nothing(const Piece& piece, Index row) {
         try {
@@ -92,7 +112,8 @@ class Declaring {
 
     template <class F>
     void add_node(const Piece& piece, Index row, const Distribution<F>& distribution) {
-        const Variable<F> variable = own_.builder.add(own_.node_name(piece, row), distribution);
+        const Variable<F> variable = own_.builder.add(
+            piece.is_centred ? own_.auxiliary_name(piece, row, ".scaled") : own_.node_name(piece, row), distribution);
         own_.terms.set_tag(variable.model());
         set_handles(piece, row, variable);
     }
@@ -201,12 +222,8 @@ class Declaring {
                             "tau, k) T(0, ), dnorm(0, tau) T(0, ), or give the precision dgamma(shape, rate)",
                             own_.node_name(piece, row), what));
         }
-        const bugs::Array& left = own_.left_array(piece);
-        const std::string own_name = own_.node_name(piece, row);
-        const bool is_other = form != Form::positive;
-        const std::string group = left.name + ".precision";
-        const std::string variable_name = is_other ? group + own_name.substr(left.name.size()) : own_name;
-        if (is_other && (own_.hidden.empty() || own_.hidden.back() != group)) own_.hidden.push_back(group);
+        const std::string variable_name =
+            form == Form::positive ? own_.node_name(piece, row) : own_.auxiliary_name(piece, row, ".precision");
         const Variable<family::Scale> variable =
             own_.builder.add(variable_name, form == Form::precision_of_sd         ? precision(*prior)
                                             : form == Form::precision_of_variance ? precision_of_variance(*prior)
@@ -234,7 +251,7 @@ class Declaring {
                 add_node(piece, row, beta(1.0, 1.0));
                 return true;
             }
-            if (is_probability) {
+            if (is_probability && lower >= 0.0 && upper <= 1.0) {
                 throw Refused(
                     own_.relation(piece).syntax->right.place,
                     fmt::format("{} is a probability, for which only dunif(0, 1) is conjugate, not dunif({:g}, "
@@ -284,14 +301,8 @@ class Declaring {
             throw Refused(own_.place(piece, 0),
                           fmt::format("{} has fewer than two weights that are not zero", own_.node_name(piece, row)));
         }
-        std::string name = own_.node_name(piece, row);
-        const bool is_reduced = static_cast<Index>(kept.size()) < size;
-        if (is_reduced) {  // its parts are others than the node's
-            const std::string& own_name = own_.left_array(piece).name;
-            const std::string group = own_name + ".parts";
-            name = group + name.substr(own_name.size());
-            if (own_.hidden.empty() || own_.hidden.back() != group) own_.hidden.push_back(group);
-        }
+        const bool is_reduced = static_cast<Index>(kept.size()) < size;  // its parts are others than the node's
+        const std::string name = is_reduced ? own_.auxiliary_name(piece, row, ".parts") : own_.node_name(piece, row);
         const Variable<family::Dirichlet> variable = own_.builder.add(name, dirichlet(VectorParameter(weights)));
         own_.terms.set_tag(variable.model());
         if (is_reduced) own_.terms.reduced.insert(static_cast<std::int32_t>(variable.index()));
@@ -308,27 +319,21 @@ class Declaring {
         const std::string node = own_.node_name(piece, row);
         if (own_.distribution_name(piece) == "ddexp") {  // a normal whose variance is exponential
             const double rate = own_.number(piece, 1, row);
-            const Variable<family::Scale> precision =
-                own_.builder.add(weight_name(piece, row), precision_of_variance(exponential_sd(0.5 * rate * rate)));
+            const Variable<family::Scale> precision = own_.builder.add(
+                own_.auxiliary_name(piece, row, ".weight"), precision_of_variance(exponential_sd(0.5 * rate * rate)));
             own_.terms.set_tag(precision.model());
             set_handles(piece, row, own_.builder.add(node, normal(own_.argument(piece, 0, row), precision)));
             return;
         }
         const double df = own_.number(piece, 2, row);
         if (!(df > 0.0)) throw Refused(own_.place(piece, 2), "the degrees of freedom must be positive");
-        const Variable<family::Gamma> weight = own_.builder.add(weight_name(piece, row), gamma(0.5 * df, 0.5 * df));
+        const Variable<family::Gamma> weight =
+            own_.builder.add(own_.auxiliary_name(piece, row, ".weight"), gamma(0.5 * df, 0.5 * df));
         own_.terms.set_tag(weight.model());
         const Expression mean = own_.argument(piece, 0, row);
         const Expression precision = own_.argument(piece, 1, row) * weight;
         const Variable<family::Normal> variable = own_.builder.add(node, normal(mean, precision));
         set_handles(piece, row, variable);
-    }
-
-    std::string weight_name(const Piece& piece, Index row) {
-        const bugs::Array& array = own_.left_array(piece);
-        const std::string group = array.name + ".weight";
-        if (own_.hidden.empty() || own_.hidden.back() != group) own_.hidden.push_back(group);
-        return group + array.element_name(own_.left_element(piece, row)).substr(array.name.size());
     }
 
     // Entries of a vector that are missing: variables of their own row.
@@ -386,10 +391,16 @@ class Declaring {
         const std::size_t array = own_.relation(piece).left.array;
         const std::string node = own_.node_name(piece, row);
         if (own_.usages[array].is_used()) {
-            throw Refused(own_.relation(piece).syntax->left.place,
-                          fmt::format("{} ~ {} is not observed, and other nodes depend on it: there is no family for "
-                                      "such a node; observe it, or sum it out",
-                                      node, own_.distribution_name(piece)));
+            const std::string& name = own_.distribution_name(piece);
+            const bool is_count = name != "dlnorm" && name != "dweib";
+            throw Refused(
+                own_.relation(piece).syntax->left.place,
+                fmt::format("{} ~ {} is not observed, and other nodes depend on it: there is no family for "
+                            "such a node; {}",
+                            node, name,
+                            is_count ? "observe it, or sum it out"
+                                     : "give it dgamma where it is a precision, and dunif, dexp or dt(0, tau, "
+                                       "k) T(0, ) where it is a standard deviation"));
         }
         for (Index e = 0; e < own_.left_size(piece); ++e) {
             own_.terms.at(array, own_.left_element(piece, row, e)).form = Form::left_out;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <optional>
 #include <set>
+#include <stdexcept>
 
 namespace lrvb::detail::text {
 
@@ -28,8 +29,8 @@ const std::set<std::string>& known_functions() {
 
 class Writer {
   public:
-    Writer(const Terms& terms, const Layout& layout, const StatisticPlace& place)
-        : terms_(terms), layout_(layout), place_(place) {}
+    Writer(const Declarations& own, const Layout& layout, const StatisticPlace& place)
+        : terms_(own.terms), centring_(own.centring()), layout_(layout), place_(place) {}
 
     std::string choice(const Choice& choice, Index row) const {
         if (choice.selectors.empty()) return sum(choice.only(), row);
@@ -73,7 +74,7 @@ class Writer {
 
     std::string sum(const Sum& sum, Index row) const {
         std::string text;
-        const Sum own = at_row(sum, row);
+        const Sum own = centring_.written(at_row(sum, row));
         for (const Product& term : own.terms) {
             text += (text.empty() ? "" : " ") + product(term);
             if (&term != &own.terms.front()) text += " +";
@@ -125,8 +126,10 @@ class Writer {
             return power == 1.0 ? base : fmt::format("{} {} ^", base, power);
         };
         if (factor.kind == Factor::Kind::function) {
-            const std::string name = factor.function;
-            if (!name.starts_with("inverse:") && !known_functions().contains(name)) throw NotDerived{};
+            std::string name = factor.function;
+            if (name == "max" || name == "min") name += ":2";
+            const bool takes_many = name.find(':') != std::string::npos;  // sd:5, inverse:2:0:1
+            if (!takes_many && !known_functions().contains(name)) throw NotDerived{};
             std::string text;
             for (const Sum& argument : factor.arguments) text += sum(argument, 0) + " ";
             return raised(text + name, factor.power);
@@ -183,6 +186,7 @@ class Writer {
     }
 
     const Terms& terms_;
+    const Centring& centring_;
     const Layout& layout_;
     const StatisticPlace& place_;
 };
@@ -198,7 +202,7 @@ class Deriving {
   public:
     Deriving(Declarations& own, const Layout& layout, const StatisticPlace& place,
              const std::vector<std::string>& monitor)
-        : own_(own), writer_(own.terms, layout, place), monitor_(monitor) {}
+        : own_(own), writer_(own, layout, place), monitor_(monitor) {}
 
     std::vector<DerivedNode> all() {
         for (std::size_t a = 0; a < own_.graph().arrays().size(); ++a) {
@@ -209,7 +213,7 @@ class Deriving {
             if (array.size() > most) continue;
             Index missed = 0;
             for (Index element = 0; element < array.size(); ++element) missed += add(a, array, element) ? 0 : 1;
-            if (missed > 0 && is_monitored(array)) {
+            if (missed > 0 && (is_monitored(array) || array.size() == 1)) {
                 own_.notes.push_back(
                     fmt::format("{} cannot be reported: it is no function of nodes that the fit has", array.name));
             }
@@ -249,7 +253,8 @@ class Deriving {
                         {array.name, indices_of(array, element), writer_.sum(node_sum(number, {element}), 0)});
                 } else if (handle.form == Form::zero) {
                     nodes_.push_back({array.name, indices_of(array, element), "0"});
-                } else if (handle.form == Form::precision_of_sd || handle.form == Form::precision_of_variance) {
+                } else if (handle.form == Form::precision_of_sd || handle.form == Form::precision_of_variance ||
+                           own_.centring().scale_of(number, element) != nullptr) {
                     nodes_.push_back(
                         {array.name, indices_of(array, element), writer_.sum(node_sum(number, {element}), 0)});
                 }
@@ -265,6 +270,7 @@ class Deriving {
         } catch (const SplitRows&) {
         } catch (const Refused&) {
         } catch (const std::invalid_argument&) {
+        } catch (const std::length_error&) {  // too many combinations of labels
         }
         return false;
     }

@@ -358,6 +358,21 @@ Value Evaluator::call(const bugs::Expression& expression, const bugs::GraphRelat
     const std::string& name = expression.name;
     const auto whole = [&](Choice choice) { return Value{{}, {std::move(choice)}}; };
     if (name == "-" && arguments.size() == 2) return subtracted(arguments[0], arguments[1], expression);
+    if (name == "sd" || name == "var" || name == "max" || name == "min") {
+        std::vector<Choice> all;
+        for (const Value& argument : arguments) {
+            all.insert(all.end(), argument.elements.begin(), argument.elements.end());
+        }
+        const bool is_plain = std::ranges::all_of(all, [](const Choice& choice) { return choice.selectors.empty(); });
+        const bool is_elementwise_too = arguments.size() == 2 && all.size() == 2;  // max(0, p)
+        if (is_plain && all.size() > 1 && !(is_elementwise_too && name.starts_with('m'))) {
+            std::vector<Sum> sums;
+            for (const Choice& choice : all) sums.push_back(choice.only());
+            const Sum of_all = function_sum(fmt::format("{}:{}", name == "var" ? "sd" : name, all.size()), sums);
+            const Sum two = constant_sum(NumberColumn::Constant(1, 2.0));
+            return whole(Choice{{}, {name == "var" ? raised(of_all, two) : of_all}});
+        }
+    }
     if (is_elementwise(name)) return elementwise(expression, arguments);
     if (name == "sum" || name == "mean") {
         std::vector<Choice> all;

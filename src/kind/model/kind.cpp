@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace lrvb::detail {
@@ -15,6 +16,7 @@ namespace {
 
 constexpr Index kRestarts = 5;
 constexpr Index kManyRows = 100000;  // which have fewer starts
+constexpr Index kManyJoined = 200;   // nodes, or rows under a link, likewise: a step takes their third power
 constexpr Index kFewRestarts = 2;
 
 void require_nodes(const bugs::Graph& graph, const std::vector<std::string>& monitor) {
@@ -36,7 +38,8 @@ std::optional<std::vector<OptionInfo>> TextModelKind::options() const {
     options.push_back(OptionInfo::flag(
         "--factorised", "Give every normal node a factor of its own, instead of one to all that are jointly normal"));
     options.push_back(OptionInfo::whole("--restarts", 1, 10000,
-                                        "Starts, of which the best wins (default 5; 2 of more than 100,000 rows)"));
+                                        "Starts, of which the best wins (default 5; 2 of more than 100,000 rows, or "
+                                        "200 joined nodes or rows under a link)"));
     return options;
 }
 
@@ -60,7 +63,10 @@ std::unique_ptr<FittedModel> TextModelKind::fit(const FitRequest& request) const
     CompiledModel compiled_model = compiled(*model.graph, record->options(request.threads));
     if (request.on_rows) request.on_rows(compiled_model.row_count());
     FitOptions options = request.options;
-    const Index restarts = compiled_model.row_count() > kManyRows ? kFewRestarts : kRestarts;
+    const Index coefficients = compiled_model.joint ? compiled_model.joint->coefficient_count() : 0;
+    const bool is_large =
+        compiled_model.row_count() > kManyRows || std::max(coefficients, compiled_model.linked_rows) > kManyJoined;
+    const Index restarts = is_large ? kFewRestarts : kRestarts;
     options.restarts = static_cast<int>(settings.whole("restarts", restarts));
     Optimum optimum = lrvb::fit(compiled_model.model(), options);
 

@@ -94,6 +94,12 @@ NodeFunction::NodeFunction(std::string text) : text_(std::move(text)) {
             if (!fits) refuse(word);
             depth -= static_cast<int>(instruction.size * instruction.size) - 1;
             if (depth < 1) refuse(word);
+        } else if (word.starts_with("sd:") || word.starts_with("max:") || word.starts_with("min:")) {
+            instruction.op = word[0] == 's' ? Op::sd : word[1] == 'a' ? Op::max : Op::min;
+            const char* last = word.data() + word.size();
+            const auto [next, error] = std::from_chars(word.data() + word.find(':') + 1, last, instruction.size);
+            if (error != std::errc() || next != last || instruction.size < 2 || instruction.size > depth) refuse(word);
+            depth -= static_cast<int>(instruction.size) - 1;
         } else if (!word.empty() && std::string_view("xpgieu").find(word[0]) != std::string_view::npos) {
             Index at = 0;
             const auto [next, error] = std::from_chars(word.data() + 1, word.data() + word.size(), at);
@@ -159,9 +165,11 @@ void NodeFunction::analyse() {
             stack.push_back(std::move(result));
             continue;
         }
-        if (instruction.op == Op::inverse) {
-            stack.resize(stack.size() - static_cast<std::size_t>(instruction.size * instruction.size));
-            if (instruction.row == instruction.column) result.range = Range::positive;
+        if (takes_many(instruction.op)) {
+            stack.resize(stack.size() - static_cast<std::size_t>(taken(instruction)));
+            const bool is_largest = instruction.op == Op::max || instruction.op == Op::min;
+            has_steps_ = has_steps_ || is_largest;
+            if (!is_largest && instruction.row == instruction.column) result.range = Range::positive;
             stack.push_back(std::move(result));
             continue;
         }
@@ -188,6 +196,7 @@ void NodeFunction::analyse() {
                     if (right.log) result.log.emplace(0.5 * right.log->first, 0.5 * right.log->second);
                     break;
                 case Op::abs:
+                    has_steps_ = has_steps_ || (!right.is_constant && right.range == Range::any);
                     result.range = right.range == Range::probability ? Range::probability : Range::positive;
                     break;
                 case Op::ilogit:
@@ -342,6 +351,48 @@ double NodeFunction::of_two(Op op, double left, double right) {
     }
 }
 
+double NodeFunction::of_many(const Instruction& instruction, const Vector& values) {
+    switch (instruction.op) {
+        case Op::inverse: {
+            const Matrix matrix = Eigen::Map<const Matrix>(values.data(), instruction.size, instruction.size);
+            return matrix.inverse()(instruction.row, instruction.column);
+        }
+        case Op::max:
+            return values.maxCoeff();
+        case Op::min:
+            return values.minCoeff();
+        default: {
+            const Vector apart = values.array() - values.mean();
+            return apart.norm() / std::sqrt(static_cast<double>(values.size()) - 1.0);
+        }
+    }
+}
+
+Vector NodeFunction::slope_of_many(const Instruction& instruction, const Vector& values, double value) {
+    Vector result = Vector::Zero(values.size());
+    switch (instruction.op) {
+        case Op::inverse: {  // d(A⁻¹) = −A⁻¹ dA A⁻¹
+            const Index size = instruction.size;
+            const Matrix inverse = Matrix(Eigen::Map<const Matrix>(values.data(), size, size)).inverse();
+            for (Index e = 0; e < values.size(); ++e) {
+                result[e] = -inverse(instruction.row, e % size) * inverse(e / size, instruction.column);
+            }
+            return result;
+        }
+        case Op::max:
+        case Op::min:
+            for (Index e = 0; e < values.size(); ++e) {
+                if (values[e] == value) result[e] = 1.0;
+            }
+            return result;
+        default:
+            if (value > 0.0) {
+                result = (values.array() - values.mean()) / (value * (static_cast<double>(values.size()) - 1.0));
+            }
+            return result;
+    }
+}
+
 double NodeFunction::value(const Vector& statistics) const {
     std::vector<double> stack;
     stack.reserve(program_.size());
@@ -352,12 +403,11 @@ double NodeFunction::value(const Vector& statistics) const {
             stack.push_back(statistics[instruction.leaf]);
         } else if (instruction.op == Op::leaf_exp) {
             stack.push_back(std::exp(statistics[instruction.leaf]));
-        } else if (instruction.op == Op::inverse) {
-            const Index size = instruction.size;
-            const std::size_t first = stack.size() - static_cast<std::size_t>(size * size);
-            const Matrix inverse = Eigen::Map<const Matrix>(stack.data() + first, size, size).inverse();
+        } else if (takes_many(instruction.op)) {
+            const std::size_t first = stack.size() - static_cast<std::size_t>(taken(instruction));
+            const Vector values = Eigen::Map<const Vector>(stack.data() + first, taken(instruction));
             stack.resize(first);
-            stack.push_back(inverse(instruction.row, instruction.column));
+            stack.push_back(of_many(instruction, values));
         } else if (is_binary(instruction.op)) {
             const double right = stack.back();
             stack.pop_back();
@@ -384,18 +434,14 @@ std::pair<double, Vector> NodeFunction::gradient(const Vector& statistics) const
                 {value, Vector((instruction.op == Op::leaf ? 1.0 : value) * Vector::Unit(count, instruction.leaf))});
             continue;
         }
-        if (instruction.op == Op::inverse) {  // d(A⁻¹) = −A⁻¹ dA A⁻¹
-            const Index size = instruction.size;
-            const std::size_t first = stack.size() - static_cast<std::size_t>(size * size);
-            Matrix matrix(size, size);
-            for (Index e = 0; e < matrix.size(); ++e) {
-                matrix(e % size, e / size) = stack[first + static_cast<std::size_t>(e)].value;
-            }
-            const Matrix inverse = matrix.inverse();
-            Dual result{inverse(instruction.row, instruction.column), Vector::Zero(count)};
-            for (Index e = 0; e < matrix.size(); ++e) {
-                const double weight = inverse(instruction.row, e % size) * inverse(e / size, instruction.column);
-                result.slope -= weight * stack[first + static_cast<std::size_t>(e)].slope;
+        if (takes_many(instruction.op)) {
+            const std::size_t first = stack.size() - static_cast<std::size_t>(taken(instruction));
+            Vector values(taken(instruction));
+            for (Index e = 0; e < values.size(); ++e) values[e] = stack[first + static_cast<std::size_t>(e)].value;
+            Dual result{of_many(instruction, values), Vector::Zero(count)};
+            const Vector slopes = slope_of_many(instruction, values, result.value);
+            for (Index e = 0; e < values.size(); ++e) {
+                result.slope += slopes[e] * stack[first + static_cast<std::size_t>(e)].slope;
             }
             stack.resize(first);
             stack.push_back(std::move(result));

@@ -17,7 +17,7 @@
 /// statistics, counted from 0 over those of the posterior: x3 the statistic itself, p3 the same where it is positive
 /// and statistic 4 is its logarithm, g3 where it is positive and no statistic is its logarithm, i3 where it is between
 /// 0 and 1; e3 its exponential, u3 its exponential where that is a probability. inverse:2:0:1 takes the four entries of
-/// a matrix, and is entry (0, 1) of its inverse.
+/// a matrix, and is entry (0, 1) of its inverse; sd:5, max:5 and min:5 take five numbers.
 namespace lrvb::detail {
 
 class NodeFunction {
@@ -42,7 +42,7 @@ class NodeFunction {
     bool is_linear() const { return is_linear_; }
     /// Whether it is a positive multiple of one statistic whose logarithm is the next one.
     bool is_multiple() const { return is_multiple_; }
-    /// Whether it jumps: derivatives say nothing of it.
+    /// Whether it jumps, or has a kink: derivatives say nothing of it.
     bool has_steps() const { return has_steps_; }
 
     /// Whether it is an entry of the inverse of a matrix whose entries are statistics, and nothing else.
@@ -79,7 +79,10 @@ class NodeFunction {
         icloglog,
         step,
         unit,
-        inverse
+        inverse,
+        sd,
+        max,
+        min
     };
     struct Instruction {
         Op op = Op::number;
@@ -87,15 +90,21 @@ class NodeFunction {
         Index leaf = 0;              // among statistics_
         Range range = Range::any;    // of a leaf
         bool has_logarithm = false;  // which is the next statistic
-        Index size = 0;              // of a matrix to invert, and the entry
+        Index size = 0;              // of a matrix to invert, and the entry; or how many numbers are taken
         Index row = 0;
         Index column = 0;
     };
 
+    static bool takes_many(Op op) { return op >= Op::inverse; }
+    static Index taken(const Instruction& instruction) {
+        return instruction.op == Op::inverse ? instruction.size * instruction.size : instruction.size;
+    }
     static bool is_binary(Op op) { return op >= Op::add && op <= Op::power; }
     static double of_one(Op op, double x);
     static double slope_of_one(Op op, double x, double value);
     static double of_two(Op op, double left, double right);
+    static double of_many(const Instruction& instruction, const Vector& values);
+    static Vector slope_of_many(const Instruction& instruction, const Vector& values, double value);
     void analyse();
 
     std::string text_;

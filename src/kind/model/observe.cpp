@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numbers>
 #include <stdexcept>
 
 namespace lrvb::detail::text {
@@ -194,9 +195,6 @@ class Observing {
     }
 
     void observe_student(const Piece& piece) {
-        const bugs::Array& array = own_.left_array(piece);
-        const std::string group = array.name + ".weight";
-        if (own_.hidden.empty() || own_.hidden.back() != group) own_.hidden.push_back(group);
         if (!piece.selectors.empty()) {
             throw Refused(
                 own_.relation(piece).syntax->place,
@@ -205,8 +203,7 @@ class Observing {
                             own_.distribution_name(piece)));
         }
         one_by_one(piece, [&](Index row, const Row& named_row) {
-            const std::string name =
-                group + array.element_name(own_.left_element(piece, row)).substr(array.name.size());
+            const std::string name = own_.auxiliary_name(piece, row, ".weight");
             if (own_.distribution_name(piece) == "ddexp") {  // a normal whose variance is exponential
                 const double rate = own_.number(piece, 1, row);
                 const Variable<family::Scale> precision =
@@ -321,7 +318,9 @@ class Observing {
         if (factor > 0.0) return;
         throw Refused(own_.place(piece, argument),
                       fmt::format("the {} of {} has the factor {:g}, but must be positive",
-                                  own_.distribution_name(piece) == "dpois" ? "mean" : "rate",
+                                  role_of(own_.distribution_name(piece), argument) == Role::probability ? "probability"
+                                  : own_.distribution_name(piece) == "dpois"                            ? "mean"
+                                                                                                        : "rate",
                                   own_.node_name(piece, row), factor));
     }
 
@@ -401,8 +400,55 @@ class Observing {
         }
     }
 
+    // n! Π (f_k / Σf)^y_k / y_k! = n ∫ Π Poisson(y_k; f_k eᵗ) dt: with a flat node t for each row, these are counts
+    // under a log link.
+    void observe_shares(const Piece& piece, const std::vector<LinkedSum>& given) {
+        const bool single = own_.distribution_name(piece) == "dcat";
+        const auto count = [&](Index row, std::size_t k) {
+            if (!single) return own_.observed(piece, row, static_cast<Index>(k));
+            return own_.observed(piece, row) == static_cast<double>(k) + 1.0 ? 1.0 : 0.0;
+        };
+        std::vector<Index> seen;
+        std::vector<Index> empty;
+        std::vector<Expression> totals;
+        for (Index row = 0; row < piece.size(); ++row) {
+            double trials = 0.0;
+            for (std::size_t k = 0; k < given.size(); ++k) trials += count(row, k);
+            if (trials == 0.0) {
+                empty.push_back(row);
+                continue;
+            }
+            seen.push_back(row);
+            totals.emplace_back(
+                own_.builder.add(own_.auxiliary_name(piece, row, ".total"), normal(0.0, kFlatPrecision)));
+            own_.builder.add_term(std::log(trials) - 0.5 * std::log(kFlatPrecision / (2.0 * std::numbers::pi)));
+        }
+        if (!empty.empty()) static_cast<void>(named(piece, empty));  // which say nothing
+        if (seen.empty()) return;
+        const Rows rows = named(piece, seen);
+        for (std::size_t k = 0; k < given.size(); ++k) {
+            PredictorRows counts;
+            counts.kind = PredictorRows::Kind::poisson;
+            counts.y.resize(static_cast<Index>(seen.size()));
+            for (std::size_t n = 0; n < seen.size(); ++n) {
+                const double factor = given[k].factor[given[k].factor.size() == 1 ? 0 : seen[n]];
+                require_positive_factor(piece, 0, seen[n], factor);
+                require_linear(piece, 0, given[k].inside, seen[n]);
+                counts.y[static_cast<Index>(n)] = count(seen[n], k);
+                counts.predictors.push_back(own_.terms.polynomial(given[k].inside, seen[n], own_.place(piece, 0)) +
+                                            std::log(factor) + totals[n]);
+            }
+            counts.rows = rows;
+            own_.predictors.push_back(std::move(counts));
+        }
+    }
+
     void observe_labels(const Piece& piece) {
         const bool single = own_.distribution_name(piece) == "dcat";
+        if (const auto given = shares(piece.arguments[0].elements)) {
+            observe_shares(piece, *given);
+            return;
+        }
         if (has_plain_simplex(piece)) {
             observe_groups(piece,
                            [&](Index row, Index e) { return own_.observed(piece, row, e) - (single ? 1.0 : 0.0); });

@@ -105,7 +105,8 @@ std::vector<Piece> pieces_of(const Evaluator& evaluator, bugs::Diagnostics& diag
 }
 
 bool Usage::any(Role role, double power) const {
-    return std::ranges::any_of(uses, [&](const Use& use) { return use.role == role && use.power == power; });
+    return std::ranges::any_of(
+        uses, [&](const Use& use) { return use.role == role && use.power == power && !use.in_function; });
 }
 
 bool Usage::only(Role role, double power) const {

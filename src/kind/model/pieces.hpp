@@ -23,6 +23,7 @@ struct Piece {
     std::optional<Value> lower;  // of a truncation
     std::optional<Value> upper;
     bool is_truncated = false;
+    bool is_centred = false;  // its nodes stand for others (centring.hpp)
 
     const Sum& sum(std::size_t argument, std::size_t entry = 0, std::size_t combination = 0) const {
         return arguments[argument].elements[entry].alternatives[combination];
@@ -50,6 +51,7 @@ struct Usage {
     bool selects = false;  // it is discrete, and chooses
 
     bool is_used() const { return selects || !uses.empty(); }
+    /// Whether it has this use, outside of functions.
     bool any(Role role, double power) const;
     /// Whether all uses are this one.
     bool only(Role role, double power) const;

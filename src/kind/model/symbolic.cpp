@@ -107,6 +107,24 @@ std::optional<Sum> undone(const std::string& function, const Sum& argument) {
     return std::nullopt;
 }
 
+// Of max(0, min(1, p)), with p by a link: bounds that it cannot pass, so that p is all there is.
+std::optional<Sum> unbounded(const std::string& function, const std::vector<Sum>& arguments) {
+    if (arguments.size() != 2 || (function != "max" && function != "min")) return std::nullopt;
+    const std::size_t bound = arguments[0].is_constant() ? 0 : 1;
+    const Sum& other = arguments[1 - bound];
+    if (!arguments[bound].is_constant() || other.terms.size() != 1) return std::nullopt;
+    const Product& term = other.terms.front();
+    const bool is_function = term.factors.size() == 1 && term.factors.front().kind == Factor::Kind::function &&
+                             term.factors.front().power == 1.0 && (term.coefficient.array() == 1.0).all();
+    if (!is_function) return std::nullopt;
+    const std::string& name = term.factors.front().function;
+    const bool is_probability = name == "ilogit" || name == "phi" || name == "icloglog";
+    const NumberColumn limit = arguments[bound].constant();
+    const bool passes = function == "max" ? (is_probability || name == "exp") && (limit.array() <= 0.0).all()
+                                          : is_probability && (limit.array() >= 1.0).all();
+    return passes ? std::optional<Sum>(other) : std::nullopt;
+}
+
 }  // namespace
 
 bool Sum::is_constant() const {
@@ -245,6 +263,7 @@ Sum applied(const std::string& function, const std::vector<Sum>& arguments) {
         }
         return constant_sum(result);
     }
+    if (std::optional<Sum> inside = unbounded(function, arguments)) return *inside;
     if (arguments.size() == 1 && constant && function != "probit") {
         return constant_sum(arguments[0].constant().unaryExpr([&](double x) { return number_function(function, x); }));
     }
@@ -357,6 +376,29 @@ Sum at_row(const Sum& sum, Index row) {
         result.terms.push_back(std::move(one));
     }
     return result;
+}
+
+bool same(const Sum& left, const Sum& right) {
+    // A single one stands for all.
+    const auto same_columns = [](const auto& one, const auto& other) {
+        const auto rows = std::max(std::size(one), std::size(other));
+        for (std::size_t n = 0; n < static_cast<std::size_t>(rows); ++n) {
+            const auto at = [n](const auto& column) {
+                return *(column.begin() + (std::size(column) == 1 ? 0 : static_cast<std::ptrdiff_t>(n)));
+            };
+            if (at(one) != at(other)) return false;
+        }
+        return true;
+    };
+    const auto same_factor = [&](const Factor& one, const Factor& other) {
+        return one.kind == other.kind && one.array == other.array && same_columns(one.elements, other.elements) &&
+               one.power == other.power && one.function == other.function &&
+               std::ranges::equal(one.arguments, other.arguments, same);
+    };
+    return std::ranges::equal(left.terms, right.terms, [&](const Product& one, const Product& other) {
+        return same_columns(one.coefficient, other.coefficient) &&
+               std::ranges::equal(one.factors, other.factors, same_factor);
+    });
 }
 
 void visit_factors(const Sum& sum, const std::function<void(const Factor&)>& visit) {

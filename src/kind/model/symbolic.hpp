@@ -116,6 +116,9 @@ Value gathered(const Value& value, const std::vector<Index>& rows);
 /// A row of a sum by itself.
 Sum at_row(const Sum& sum, Index row);
 
+/// Whether two sums are written alike.
+bool same(const Sum& left, const Sum& right);
+
 /// All nodes and selectors of a choice, functions' arguments included.
 void visit_factors(const Sum& sum, const std::function<void(const Factor&)>& visit);
 

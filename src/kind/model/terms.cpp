@@ -27,12 +27,19 @@ namespace {
 
 std::string_view remedy_for(std::string_view function) {
     if (function == "exp") {
-        return "a log link is understood where it alone is the mean of dpois, or the rate of dexp or dweib; elsewhere "
-               "give exp(…) a name and a prior of its own, such as tau ~ dgamma(a, b)";
+        return "a log link is understood where it alone is the mean of dpois, or the rate of dexp or dweib, and no "
+               "other node stands beside a link: bring that into the predictor, log(mu) <- … + a with a ~ dnorm(m, "
+               "t); elsewhere give exp(…) a name and a prior of its own, such as tau ~ dgamma(a, b)";
     }
     if (function == "ilogit" || function == "phi" || function == "icloglog") {
         return "a link is understood where it alone is the probability of dbern or dbin, and no discrete node chooses; "
                "elsewhere give the probability a prior of its own, p ~ dbeta(a, b)";
+    }
+    if (function == "logit" || function == "probit" || function == "cloglog") {
+        return "begin at the other side: give the logit a prior, a ~ dnorm(m, t), and write logit(p) <- a";
+    }
+    if (function == "inverse") {
+        return "a precision matrix is a dwish node: give it that prior, and take the covariances from its inverse";
     }
     if (function == "step" || function == "==" || function == ">" || function == "<" || function == ">=" ||
         function == "<=") {
@@ -50,9 +57,11 @@ Expression Terms::atom(const Handle& handle) const {
 Expression Terms::power(const Factor& factor, Index row, const bugs::Place& place) const {
     if (factor.kind == Factor::Kind::function) {
         std::string inside;
-        visit_factors(factor.arguments.front(), [&](const Factor& inner) {
-            if (inside.empty() && inner.kind != Factor::Kind::function) inside = described(inner, row);
-        });
+        for (const Sum& argument : factor.arguments) {
+            visit_factors(argument, [&](const Factor& inner) {
+                if (inside.empty() && inner.kind != Factor::Kind::function) inside = described(inner, row);
+            });
+        }
         const std::string function = factor.function.substr(0, factor.function.find(':'));
         throw Refused(place,
                       fmt::format("{} enters by {}, so the model is not conditionally conjugate in it: {}", inside,

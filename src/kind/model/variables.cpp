@@ -99,6 +99,8 @@ PosteriorVariable stepped_variable(const VariableMeaning& meaning, const NodeFun
     return unbounded_variable(meaning, mean, gradient);
 }
 
+constexpr double kLeastFreedom = 1.0;  // of an inverse, below which its variance is hardly finite
+
 constexpr double kWidestLogarithm = 0.5;  // its variance, beyond which it is hardly normal
 
 // The sd of a lognormal over that of its linear part. Logarithms of precisions are skewed to the left, so that it is
@@ -109,18 +111,23 @@ double lognormal_factor(const Vector& powers, const Matrix& covariance) {
     return variance > 1e-8 ? std::sqrt(std::expm1(variance) / variance) : 1.0;
 }
 
+constexpr double kLargestLogVariance = 4.0;  // the variance of a logarithm that is taken for normal at all
+
+constexpr double kMostBent = 100.0;  // beyond which what is left of first order may be rounding
+
 // The sd to second order over that to first, of a normal with this covariance: Var f = gᵀVg + ½ tr(HVHV).
 double second_order_factor(const Vector& slopes, const Matrix& hessian, const Matrix& covariance) {
     const double first = slopes.dot(covariance * slopes);
     const Matrix bent = hessian * covariance;
     const double second = 0.5 * bent.cwiseProduct(bent.transpose()).sum();
-    return first > 0.0 && second > 0.0 && std::isfinite(second) ? std::sqrt(1.0 + second / first) : 1.0;
+    if (!(first > 0.0 && second > 0.0 && std::isfinite(second))) return 1.0;
+    return std::min(std::sqrt(1.0 + second / first), kMostBent);
 }
 
 // Its mean to second order under q, its sd to second order, or those of a lognormal; its interval where it is
-// unbounded. `factor` is what makes the mean of an inverse of the inverse of a mean, where that is known.
+// unbounded. `inverse` is what makes the moments of an inverse of the inverse of a mean, where that is known.
 PosteriorVariable derived_variable(const VariableMeaning& meaning, const NodeFunction& function,
-                                   const Posterior& posterior, std::optional<double> factor) {
+                                   const Posterior& posterior, const std::optional<InverseFactors>& inverse) {
     const std::vector<Index>& positions = function.statistics();
     Vector at(static_cast<Index>(positions.size()));
     for (std::size_t s = 0; s < positions.size(); ++s) at[static_cast<Index>(s)] = posterior.mean[positions[s]];
@@ -148,9 +155,9 @@ PosteriorVariable derived_variable(const VariableMeaning& meaning, const NodeFun
                                         Transform::exponential, centre, along(positions, logarithm.powers));
         }
     }
-    const Matrix hessian = factor ? Matrix() : function.hessian(at);
-    const double moved = factor ? *factor * value : value + 0.5 * hessian.cwiseProduct(spread).sum();
-    const double wider = factor ? *factor : second_order_factor(slopes, hessian, covariance);
+    const Matrix hessian = inverse ? Matrix() : function.hessian(at);
+    const double moved = inverse ? inverse->mean * value : value + 0.5 * hessian.cwiseProduct(spread).sum();
+    const double wider = inverse ? inverse->sd : second_order_factor(slopes, hessian, covariance);
     const Gradient gradient = along(positions, Vector(wider * slopes));
     if (function.range() == NodeFunction::Range::probability && value > kLeast && value < 1.0) {
         const double mean = moved > 0.0 && moved < 1.0 ? moved : value;
@@ -161,7 +168,7 @@ PosteriorVariable derived_variable(const VariableMeaning& meaning, const NodeFun
         const double mean = moved > 0.0 ? moved : value;
         const Vector relative = slopes / value;
         // That of a lognormal with this mean.
-        const double variance = relative.dot(covariance * relative);
+        const double variance = std::min(relative.dot(covariance * relative), kLargestLogVariance);
         return transformed_variable(meaning, mean, gradient, Transform::exponential, std::log(mean) - 0.5 * variance,
                                     along(positions, relative));
     }
@@ -268,9 +275,10 @@ std::vector<VariableMeaning> ModelVariables::meanings() const {
     return result;
 }
 
-// E X⁻¹ = ν/(ν − P − 1) (E X)⁻¹ of a Wishart matrix.
-std::optional<double> ModelVariables::factor_of(const NodeFunction& function, const Layout& layout,
-                                                const State& state) const {
+// E X⁻¹ = ν/(ν − P − 1) (E X)⁻¹ of a Wishart matrix, and the sd of an entry on its diagonal is √(2/(ν − P − 3)) of its
+// mean, where derivatives would have √(2/ν).
+std::optional<InverseFactors> ModelVariables::factors_of(const NodeFunction& function, const Layout& layout,
+                                                         const State& state) const {
     if (!function.is_inverse() || function.statistics().empty()) return std::nullopt;
     const Index first = stacked()[static_cast<std::size_t>(function.statistics().front())];
     const VariableInfo& info = layout[layout.variable_of(first)];
@@ -278,7 +286,8 @@ std::optional<double> ModelVariables::factor_of(const NodeFunction& function, co
     if (wishart == nullptr || first != info.offset) return std::nullopt;
     const double dof = wishart->standard(state.natural.segment(info.offset, info.size))[0];
     const double left = dof - static_cast<double>(wishart->dimension()) - 1.0;
-    return left > 0.0 ? std::optional<double>(dof / left) : std::nullopt;
+    if (!(left > 0.0)) return std::nullopt;
+    return InverseFactors{dof / left, dof / left * std::sqrt(dof / std::max(left - 2.0, kLeastFreedom))};
 }
 
 Posterior ModelVariables::posterior(const CompiledModel& compiled, const Model& model, const Optimum& optimum) const {
@@ -292,7 +301,7 @@ Posterior ModelVariables::posterior(const CompiledModel& compiled, const Model& 
     for (std::size_t d = 0; d < derived_.size(); ++d) {
         const NodeFunction function(functions_[d]);
         posterior.variables.push_back(
-            derived_variable(derived_[d], function, posterior, factor_of(function, model.layout(), optimum.state)));
+            derived_variable(derived_[d], function, posterior, factors_of(function, model.layout(), optimum.state)));
     }
     keep_marginals(posterior);
     return posterior;

@@ -14,6 +14,12 @@
 /// functions of these.
 namespace lrvb::detail {
 
+/// Of the inverse of a matrix: its mean over the inverse of the matrix's mean, and its sd over that by derivatives.
+struct InverseFactors {
+    double mean = 1.0;
+    double sd = 1.0;
+};
+
 class ModelVariables {
   public:
     /// `hidden` are groups that nobody wrote. With `monitor`, the summary shows these alone; otherwise small arrays.
@@ -29,7 +35,8 @@ class ModelVariables {
     Posterior posterior(const CompiledModel& compiled, const Model& model, const Optimum& optimum) const;
 
   private:
-    std::optional<double> factor_of(const NodeFunction& function, const Layout& layout, const State& state) const;
+    std::optional<InverseFactors> factors_of(const NodeFunction& function, const Layout& layout,
+                                             const State& state) const;
 
     DeclaredVariables declared_;
     std::vector<VariableMeaning> derived_;

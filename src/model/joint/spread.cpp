@@ -13,6 +13,9 @@ namespace {
 
 constexpr int kMostSteps = 100;
 constexpr double kCloseWeights = 1e-15;  // of ω, in units of 1/v
+constexpr double kNearWeights = 1e-6;    // what rounding may leave of it where P knows little of some coefficients
+constexpr double kNearEnd = 1e-3;
+constexpr int kManySteps = 20;
 constexpr double kGrow = 8.0;
 constexpr double kWeak = 0.25;  // of a contraction
 
@@ -91,12 +94,16 @@ bool JointCore::climb(JointAt& at) const {
         if (tries == 2 * kMostSteps) return false;
         at.weights *= kGrow;
     }
+    const auto unsettled = [](const JointAt& there) {
+        return (there.terms.second + there.weights).cwiseAbs().cwiseProduct(there.variances).maxCoeff();
+    };
     double last = 0.0;
     for (int step = 0; step < kMostSteps; ++step) {
         const Vector exact = -at.terms.second;
         const Vector residual = exact - at.weights;
-        const double largest = residual.cwiseAbs().cwiseProduct(at.variances).maxCoeff();
-        const bool close = largest < kCloseWeights || (step > 0 && largest < 1e-10 && largest >= 0.5 * last);
+        const double largest = unsettled(at);
+        const double rounding = step > kManySteps ? kNearWeights : 1e-10;
+        const bool close = largest < kCloseWeights || (step > 0 && largest < rounding && largest >= 0.5 * last);
         if (close) return true;
         // Taking ω for what it should be is a contraction, mostly, and costs little; where it is a weak one, Newton's.
         const bool is_slow = step > 0 && largest > kWeak * last;
@@ -118,12 +125,13 @@ bool JointCore::climb(JointAt& at) const {
         bool better = false;
         for (double length = 1.0; length > 1e-10; length *= 0.5) {
             next.weights = at.weights + length * (target - at.weights);
-            if (evaluate(precision, next) && next.bound >= at.bound - 1e-14 * at.magnitude) {
-                better = true;
-                break;
-            }
+            if (!evaluate(precision, next)) continue;
+            // Near the end, rounding in log|S| may hide what the bound gains.
+            const bool settles = largest < kNearEnd && unsettled(next) < 0.5 * largest;
+            better = settles || next.bound >= at.bound - 1e-14 * at.magnitude;
+            if (better) break;
         }
-        if (!better) return largest < 1e-6;
+        if (!better) return largest < kNearWeights;
         at.factor = std::move(next.factor);
         at.covariance = std::move(next.covariance);
         at.variances = std::move(next.variances);
