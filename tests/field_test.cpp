@@ -1,5 +1,6 @@
 #include "field_data.hpp"
 #include "model/field/precision.hpp"
+#include "model/field/row_design.hpp"
 #include "model/field/variance_parameters.hpp"
 
 #include <lrvb/testing/model_battery.hpp>
@@ -79,6 +80,10 @@ void expect_factor_is_right(const FieldData& data) {
     for (const Index n : {Index{0}, data.y.size() / 2, data.y.size() - 1}) {
         EXPECT_NEAR(selected.row_variance(n), a.row(n) * inverse * a.row(n).transpose(), 1e-10);
     }
+    const Vector expected_variances = (a * inverse).cwiseProduct(a).rowwise().sum();
+    Vector variances(data.y.size() - 3);
+    selected.row_variances(detail::RowDesign(structure), 3, data.y.size(), variances.data());
+    EXPECT_LT(test::relative_error(variances, expected_variances.tail(variances.size())), 1e-10);
 }
 
 TEST(Field, PrecisionIsFactoredForEveryLayoutOfFactors) {
@@ -240,6 +245,28 @@ TEST(Field, ExpansionAndJointHaveTheirDerivativesAwayFromTheFit) {
                 slope([&](double v) { return model.expand(moved(v), Order::gradient).gradient[j]; }, mean[i]);
             EXPECT_NEAR(hessian(i, j), second, 1e-5 * (1.0 + std::abs(second)));
         }
+    }
+}
+
+TEST(Field, TheCurvatureOfOnePlaceIsNotTakenForThatOfAnother) {
+    for (const FieldFamily family : {FieldFamily::gaussian, FieldFamily::poisson}) {
+        FieldData data = simulated_field(60, 5, 4, false, false, 13);
+        data.family = family;
+        if (family == FieldFamily::poisson) {
+            data.link = FieldLink::log;
+            data.y = data.y.array().abs().ceil();
+        }
+        const FieldModel model(data);
+        Random random(3);
+        const Vector one = 0.2 * standard_normals(model.layout().size(), random);
+        const Vector other = 0.2 * standard_normals(model.layout().size(), random);
+        const auto of = [&](const FieldModel& asked, const Vector& mean) {
+            return Matrix(asked.expand(mean, Order::hessian).hessian);
+        };
+        const Matrix first = of(model, one);
+        EXPECT_TRUE(of(model, one) == first);
+        EXPECT_LT(test::relative_error(of(model, other), of(FieldModel(data), other)), 1e-6);
+        EXPECT_LT(test::relative_error(of(model, one), first), 1e-6);
     }
 }
 

@@ -183,6 +183,21 @@ class Checker {
     Index resolved_ = 0;
 };
 
+// Functionals of statistics, a column a draw.
+Matrix values_of(const Functionals::Resolved& functionals, const Matrix& statistics) {
+    Matrix values(functionals.weights.cols(), statistics.cols());
+    for (Index i = 0; i < values.cols(); ++i) {
+        for (Index c = 0; c < values.rows(); ++c) {
+            double sum = 0.0;
+            for (SparseMatrix::InnerIterator entry(functionals.weights, c); entry; ++entry) {
+                sum += entry.value() * statistics(entry.row(), i);
+            }
+            values(c, i) = sum + functionals.constants[c];
+        }
+    }
+    return values;
+}
+
 Check check_by_work(const Model& model, const Optimum& optimum, const Posterior& posterior,
                     const Functionals& statistics, const CheckOptions& options, double work_of_a_draw) {
     const LinearResponse response(model, optimum);
@@ -196,9 +211,7 @@ Check check_by_work(const Model& model, const Optimum& optimum, const Posterior&
     const detail::LabelledDensity labelled(model, optimum.state, density, approximation);
     const Functionals::Resolved resolved = statistics.resolve(model.layout());
     const auto values_at = [&](const Matrix& points) {
-        Matrix values = resolved.weights.transpose() * density.statistics(points, options.threads);
-        values.colwise() += resolved.constants;
-        return posterior.values_at(values);
+        return posterior.values_at(values_of(resolved, density.statistics(points, options.threads)));
     };
     const detail::Target target{model, optimum, density, labelled, approximation, whitening, values_at, posterior};
     Checker checker(target, options, work_of_a_draw);
@@ -237,9 +250,7 @@ Check by_integration(const FittedModel& fitted, const Posterior& posterior, cons
         check.points.col(s) = density.chart().point(integrated.draws.col(s));
     }
     const Functionals::Resolved resolved = fitted.statistics().resolve(fitted.model().layout());
-    Matrix statistics = resolved.weights.transpose() * integrated.draws;
-    statistics.colwise() += resolved.constants;
-    check.values = posterior.values_at(statistics);
+    check.values = posterior.values_at(values_of(resolved, integrated.draws));
     check.log_density = integrated.log_density;
     check.log_weights = integrated.log_weights;
     detail::compare(

@@ -1,5 +1,6 @@
 #include "check/target.hpp"
 #include "family/special.hpp"
+#include "sample/pareto_tail.hpp"
 
 #include <lrvb/sample/diagnostics.hpp>
 #include <lrvb/sample/pareto.hpp>
@@ -320,7 +321,7 @@ double variance_k_hat(const Vector& log_ratios, const Eigen::ArrayXd& z) {
     for (double& ratio : ratios) {
         if (!(ratio < infinity)) ratio = -infinity;
     }
-    return ratios.maxCoeff() == -infinity ? infinity : pareto_smooth(ratios).k_hat;
+    return ratios.maxCoeff() == -infinity ? infinity : pareto_k_hat(ratios);
 }
 
 }  // namespace lrvb::detail

@@ -54,11 +54,22 @@ std::string drift_text(const Target& target, Index variable) {
                        name_at(target, variable));
 }
 
+// A sample, and the reported variables at its points.
+struct Drawn {
+    ImportanceSample sample;
+    Matrix values;
+};
+
+Drawn with_values(const Target& target, ImportanceSample sample) {
+    Matrix values = target.values_at(sample.points);
+    return {std::move(sample), std::move(values)};
+}
+
 // The largest change of a mean, in sds, or of the logarithm of an sd from one sample to another.
-double difference(const Target& target, const ImportanceSample& before, const ImportanceSample& after) {
-    const auto moments = [&](const ImportanceSample& sample) {
-        const Eigen::ArrayXd weights = weights_of(sample.log_weights);
-        Matrix values = target.values_at(sample.points);
+double difference(const Drawn& before, const Drawn& after) {
+    const auto moments = [](const Drawn& one) {
+        const Eigen::ArrayXd weights = weights_of(one.sample.log_weights);
+        Matrix values = one.values;
         for (Index i = 0; i < values.cols(); ++i) {
             if (!(weights[i] > 0.0)) values.col(i).setZero();
         }
@@ -78,9 +89,10 @@ double difference(const Target& target, const ImportanceSample& before, const Im
 }
 
 // Where a few draws make up the variance of a variable, a part goes to where most of that is.
-void strengthen(const Target& target, const ImportanceOptions& options, int stream, ImportanceSample& sample) {
+void strengthen(const Target& target, const ImportanceOptions& options, int stream, Drawn& best) {
+    const ImportanceSample& sample = best.sample;
+    const Matrix& values = best.values;
     const Eigen::ArrayXd weights = weights_of(sample.log_weights);
-    const Matrix values = target.values_at(sample.points);
     double worst = pareto_threshold(sample.points.cols());
     Vector tilted;
     for (Index v = 0; v < values.rows(); ++v) {
@@ -109,12 +121,12 @@ void strengthen(const Target& target, const ImportanceOptions& options, int stre
     more.enough = 0.3;
     more.functions = target.values_at;
     ImportanceSample next = importance_sample(target.labelled, std::move(proposal), more, stream);
-    if (next.reliable()) sample = std::move(next);
+    if (next.reliable()) best = with_values(target, std::move(next));
 }
 
 // Adds parts to the proposal, where chains find places that it does not cover, until they find none.
 // Returns the next stream of random numbers.
-int explore(const Target& target, const ImportanceOptions& options, ImportanceSample& sample, Check& check) {
+int explore(const Target& target, const ImportanceOptions& options, Drawn& best, Check& check) {
     int stream = options.rounds;
     const Explorer explorer(target.model, target.optimum.state, target.density, target.labelled, target.values_at,
                             options.seed, options.threads);
@@ -125,8 +137,8 @@ int explore(const Target& target, const ImportanceOptions& options, ImportanceSa
         return stream;
     }
     for (int turn = 0; turn < kTurns; ++turn) {
-        const double limit = turn == 0 && sample.k_hat > kTail ? kFirstLimit : kLimit;
-        const Explored explored = explorer.explore(sample, options.dof, limit, turn);
+        const double limit = turn == 0 && best.sample.k_hat > kTail ? kFirstLimit : kLimit;
+        const Explored explored = explorer.explore(best.sample, best.values, options.dof, limit, turn);
         check.unseen.clear();
         if (explored.drifting >= 0) {
             check.unseen = drift_text(target, explored.drifting);
@@ -139,7 +151,7 @@ int explore(const Target& target, const ImportanceOptions& options, ImportanceSa
             points.col(i) = explored.points.col(explored.uncovered[static_cast<std::size_t>(at)]);
         }
         Random random(options.seed, kPartStreams + static_cast<std::uint64_t>(turn));
-        std::vector<ProposalPart> proposal = sample.proposal;
+        std::vector<ProposalPart> proposal = best.sample.proposal;
         for (ProposalPart& part : proposal) part.share *= 0.5;
         for (ProposalPart& part : parts_at(points, kMostParts, options.dof, random)) {
             part.share *= 0.5;
@@ -148,11 +160,11 @@ int explore(const Target& target, const ImportanceOptions& options, ImportanceSa
         ImportanceOptions more = options;
         more.enough = 0.3;
         more.functions = target.values_at;
-        ImportanceSample next = importance_sample(target.labelled, std::move(proposal), more, stream);
+        Drawn next = with_values(target, importance_sample(target.labelled, std::move(proposal), more, stream));
         stream += more.rounds;
-        const bool helps = next.reliable() || next.k_hat < sample.k_hat;
-        const double change = helps ? difference(target, sample, next) : std::numeric_limits<double>::infinity();
-        if (helps) sample = std::move(next);
+        const bool helps = next.sample.reliable() || next.sample.k_hat < best.sample.k_hat;
+        const double change = helps ? difference(best, next) : std::numeric_limits<double>::infinity();
+        if (helps) best = std::move(next);
         // What was found, and is now covered, may not have been the last of its kind: unless it made no difference.
         if (change > kDifference && explored.wide_open > kFewUnseen * static_cast<double>(explored.points.cols())) {
             check.unseen =
@@ -164,14 +176,14 @@ int explore(const Target& target, const ImportanceOptions& options, ImportanceSa
 }
 
 // Whether Gibbs chains that leave from the draws, or near them, go elsewhere and stay.
-void leave(const Target& target, const Matrix& points, Check& check, int threads) {
+void leave(const Target& target, Check& check, int threads) {
     const Explorer explorer(target.model, target.optimum.state, target.density, target.labelled, target.values_at,
                             check.seed, threads);
     if (!explorer.can_explore()) {
         if (fewest_rows(target) < kFewRows) check.unseen = kNoChains;
         return;
     }
-    const Left left = explorer.leave(points, check.log_density);
+    const Left left = explorer.leave(check.points, check.values, check.log_density);
     if (left.drifting >= 0) check.unseen = drift_text(target, left.drifting);
     if (left.away >= 0) {
         check.unseen =
@@ -179,15 +191,16 @@ void leave(const Target& target, const Matrix& points, Check& check, int threads
     }
 }
 
-// Draws of the density, as a check keeps them; returns the points.
-Matrix draw_importance(const Target& target, int threads, Check& check) {
+// Draws of the density, as a check keeps them.
+void draw_importance(const Target& target, int threads, Check& check) {
     ImportanceOptions options;
     options.draws = check.draws;
     options.seed = check.seed;
     options.threads = threads;
-    ImportanceSample sample = importance_sample(target.labelled, target.approximation, options);
-    const int stream = explore(target, options, sample, check);
-    if (sample.reliable()) strengthen(target, options, stream, sample);
+    Drawn best = with_values(target, importance_sample(target.labelled, target.approximation, options));
+    const int stream = explore(target, options, best, check);
+    if (best.sample.reliable()) strengthen(target, options, stream, best);
+    ImportanceSample& sample = best.sample;
     check.ess = sample.ess;
     check.k_hat = sample.k_hat;
     check.rounds = sample.rounds;
@@ -196,10 +209,11 @@ Matrix draw_importance(const Target& target, int threads, Check& check) {
     check.log_density = std::move(sample.log_density);
     check.log_proposal = std::move(sample.log_proposal);
     check.log_weights = std::move(sample.log_weights);
-    return std::move(sample.points);
+    check.points = std::move(sample.points);
+    check.values = std::move(best.values);
 }
 
-Matrix draw_metropolis(const Target& target, int threads, Check& check) {
+void draw_metropolis(const Target& target, int threads, Check& check) {
     ModeOptions mode_options;
     mode_options.threads = threads;
     mode_options.covariance = false;
@@ -222,12 +236,13 @@ Matrix draw_metropolis(const Target& target, int threads, Check& check) {
     check.k_hat = kNothing;
     check.log_density = std::move(sample.log_density);
     check.log_weights = Vector::Constant(check.draws, -std::log(static_cast<double>(check.draws)));
-    return std::move(sample.points);
+    check.points = std::move(sample.points);
+    check.values = target.values_at(check.points);
 }
 
 // Chains may go about all labels: a draw is told by those of the fit.
-Matrix draw_nuts(const Target& target, int threads, Index gradients, const std::function<bool(double)>& progress,
-                 Check& check) {
+void draw_nuts(const Target& target, int threads, Index gradients, const std::function<bool(double)>& progress,
+               Check& check) {
     NutsOptions options;
     options.draws = check.draws;
     options.seed = check.seed;
@@ -246,22 +261,23 @@ Matrix draw_nuts(const Target& target, int threads, Index gradients, const std::
     check.k_hat = kNothing;
     check.log_density = std::move(sample.log_density);
     check.log_weights = Vector::Constant(check.draws, -std::log(static_cast<double>(check.draws)));
-    if (sample.reliable()) leave(target, sample.points, check, threads);
-    return std::move(sample.points);
+    const bool is_reliable = sample.reliable();
+    check.points = std::move(sample.points);
+    check.values = target.values_at(check.points);
+    if (is_reliable) leave(target, check, threads);
 }
 
 }  // namespace
 
 void draw(const Target& target, int threads, Index gradients, const std::function<bool(double)>& progress,
           Check& check) {
-    if (check.method == CheckMethod::importance) check.points = draw_importance(target, threads, check);
-    if (check.method == CheckMethod::metropolis) check.points = draw_metropolis(target, threads, check);
+    if (check.method == CheckMethod::importance) draw_importance(target, threads, check);
+    if (check.method == CheckMethod::metropolis) draw_metropolis(target, threads, check);
     if (check.method == CheckMethod::nuts) {
-        check.points = draw_nuts(target, threads, gradients, progress, check);
+        draw_nuts(target, threads, gradients, progress, check);
     } else {
         check.exchanged = target.labelled.exchanged();
     }
-    check.values = target.values_at(check.points);
 }
 
 }  // namespace lrvb::detail

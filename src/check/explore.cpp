@@ -34,6 +34,21 @@ constexpr double kBeyond = 0.5;  // sds beyond all draws
 constexpr int kTurnOfDraws = 9;  // its random numbers are those of no other
 constexpr double kDrift = 0.2;   // a mean by so many sds, or a variance by twice that share
 
+// Distances of reported variables from their means at the draws, in their sds.
+Matrix distances(const Matrix& drawn, const Vector& weights, Matrix z) {
+    for (Index v = 0; v < z.rows(); ++v) {
+        const Eigen::ArrayXd counted = (weights.array() > 0.0).select(drawn.row(v).transpose().array(), 0.0);
+        const double mean = (weights.array() * counted).sum();
+        const double sd = std::sqrt((weights.array() * (counted - mean).square()).sum());
+        if (sd > 1e-12 * std::abs(mean)) {
+            z.row(v) = (z.row(v).array() - mean) / sd;
+        } else {
+            z.row(v).setZero();  // held
+        }
+    }
+    return z;
+}
+
 }  // namespace
 
 struct Explorer::Start {
@@ -193,24 +208,8 @@ Explorer::Runs Explorer::run_all(const Matrix& draws, const Vector& weights, boo
     return runs;
 }
 
-// Distances of the reported variables from the means of the draws, in their sds.
-Matrix Explorer::distances(const Matrix& draws, const Vector& weights, const Matrix& points) const {
-    const Matrix drawn = values_at_(draws);
-    Matrix z = values_at_(points);
-    for (Index v = 0; v < z.rows(); ++v) {
-        const Eigen::ArrayXd counted = (weights.array() > 0.0).select(drawn.row(v).transpose().array(), 0.0);
-        const double mean = (weights.array() * counted).sum();
-        const double sd = std::sqrt((weights.array() * (counted - mean).square()).sum());
-        if (sd > 1e-12 * std::abs(mean)) {
-            z.row(v) = (z.row(v).array() - mean) / sd;
-        } else {
-            z.row(v).setZero();  // held
-        }
-    }
-    return z;
-}
-
-Explored Explorer::explore(const ImportanceSample& sample, double dof, double limit, int turn) const {
+Explored Explorer::explore(const ImportanceSample& sample, const Matrix& values, double dof, double limit,
+                           int turn) const {
     const Vector weights = weights_of(sample.log_weights);
     Runs runs = run_all(sample.points, weights, true, turn);
     Explored explored;
@@ -219,7 +218,7 @@ Explored Explorer::explore(const ImportanceSample& sample, double dof, double li
     const Vector log_density = density_.evaluate(explored.points, threads_);
     const Vector log_ratio = log_density - log_proposal_at(sample.proposal, explored.points, dof, threads_);
 
-    const Matrix z = distances(sample.points, weights, explored.points);
+    const Matrix z = distances(values, weights, values_at_(explored.points));
     const double log_limit = std::log(limit * static_cast<double>(sample.points.cols())) + sample.log_integral;
     // What is so far below the draws would have to be that much larger to hold anything.
     const Vector heights = (weights.array() > 0.0).select(sample.log_density, 0.0);
@@ -284,14 +283,14 @@ Index Explorer::drifting(const Runs& runs, const Matrix& z) const {
     return found;
 }
 
-Left Explorer::leave(const Matrix& draws, const Vector& log_density) const {
+Left Explorer::leave(const Matrix& draws, const Matrix& values, const Vector& log_density) const {
     const Vector weights = Vector::Constant(draws.cols(), 1.0 / static_cast<double>(draws.cols()));
     const Runs runs = run_all(draws, weights, false, kTurnOfDraws);
     Left left;
     if (runs.points.cols() == 0) return left;
-    const Matrix z = distances(draws, weights, runs.points);
+    const Matrix z = distances(values, weights, values_at_(runs.points));
     left.drifting = drifting(runs, z);
-    const Matrix drawn = distances(draws, weights, draws);
+    const Matrix drawn = distances(values, weights, values);
     const Vector lowest = drawn.rowwise().minCoeff().array() - kBeyond;
     const Vector highest = drawn.rowwise().maxCoeff().array() + kBeyond;
     const Vector heights = density_.evaluate(runs.points, threads_);

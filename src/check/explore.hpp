@@ -68,11 +68,12 @@ class Explorer {
     /// The model has a Gibbs step, and it is cheap enough for some chains.
     bool can_explore() const { return chains_ > 0; }
 
-    /// A point is uncovered above this limit; `turn` sets the random numbers of several explorations apart.
-    Explored explore(const ImportanceSample& sample, double dof, double limit, int turn) const;
+    /// `values` are the reported variables at the draws. A point is uncovered above this limit; `turn` sets the random
+    /// numbers of several explorations apart.
+    Explored explore(const ImportanceSample& sample, const Matrix& values, double dof, double limit, int turn) const;
 
     /// Chains from draws, all of the same weight, from these with components emptied and with precisions moved.
-    Left leave(const Matrix& draws, const Vector& log_density) const;
+    Left leave(const Matrix& draws, const Matrix& values, const Vector& log_density) const;
 
   private:
     struct Start;
@@ -80,7 +81,6 @@ class Explorer {
     std::vector<Start> starts(const Matrix& draws, const Vector& weights, bool from_afar, Random& random) const;
     Matrix run(const Start& start, Random& random) const;
     Runs run_all(const Matrix& draws, const Vector& weights, bool from_afar, int turn) const;
-    Matrix distances(const Matrix& draws, const Vector& weights, const Matrix& points) const;
     Index drifting(const Runs& runs, const Matrix& z) const;
 
     const Model& model_;

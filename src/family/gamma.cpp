@@ -1,4 +1,5 @@
 #include "base/validate.hpp"
+#include "family/gamma_draw.hpp"
 #include "family/special.hpp"
 
 #include <lrvb/family/gamma.hpp>
@@ -86,7 +87,15 @@ Matrix Gamma::covariance_factor(const VectorView& natural) const {
 
 Vector Gamma::sample(const VectorView& natural, Random& random) const {
     const auto [shape, rate] = unpack(natural);
-    const double log_draw = random.log_gamma(shape) - std::log(rate);
+    double log_draw = 0.0;
+    if (shape >= 1.0) {
+        const double unscaled = detail::gamma_draw(shape, random);
+        const double draw = unscaled / rate;
+        if (std::isnormal(draw)) return Vector{{draw, std::log(draw)}};
+        log_draw = std::log(unscaled) - std::log(rate);
+    } else {
+        log_draw = random.log_gamma(shape) - std::log(rate);
+    }
     return Vector{{std::exp(log_draw), log_draw}};
 }
 

@@ -1,3 +1,5 @@
+#include "family/gamma_draw.hpp"
+
 #include <lrvb/family/random.hpp>
 
 #include <Random123/philox.h>
@@ -40,22 +42,34 @@ double Random::normal() {
     return radius * std::cos(angle);
 }
 
-// Marsaglia and Tsang (2000); a shape below one is drawn at shape + 1 and multiplied by U^(1/shape), in logs.
+// A shape below one is drawn at shape + 1 and multiplied by U^(1/shape), in logs.
 double Random::log_gamma(double shape) {
     if (shape < 1.0) {
         const double boost = std::log(uniform()) / shape;
         return log_gamma(shape + 1.0) + boost;
     }
+    return std::log(detail::gamma_draw(shape, *this));
+}
+
+namespace detail {
+
+// Marsaglia and Tsang (2000). Their squeeze decides most draws without a logarithm.
+double gamma_draw(double shape, Random& random) {
     const double d = shape - 1.0 / 3.0;
     const double c = 1.0 / std::sqrt(9.0 * d);
     for (;;) {
-        const double x = normal();
+        const double x = random.normal();
         const double cube_root = 1.0 + c * x;
         if (cube_root <= 0.0) continue;
-        const double log_v = 3.0 * std::log(cube_root);
-        if (std::log(uniform()) < 0.5 * x * x + d * (1.0 - std::exp(log_v) + log_v)) return std::log(d) + log_v;
+        const double v = cube_root * cube_root * cube_root;
+        const double u = random.uniform();
+        const double square = x * x;
+        if (u < 1.0 - 0.0331 * square * square) return d * v;
+        if (std::log(u) < 0.5 * square + d * (1.0 - v + std::log(v))) return d * v;
     }
 }
+
+}  // namespace detail
 
 Vector standard_normals(Index size, Random& random) {
     Vector draws(size);

@@ -152,9 +152,11 @@ void MultilinearForm::block_gradient(const Vector& mean, Index offset, Eigen::Re
         double sum = linear_[offset + r];
         for (std::uint32_t i = term_starts_[statistic]; i < term_starts_[statistic + 1]; ++i) {
             const std::uint32_t term = terms_of_[i];
-            const auto factors = pool_.begin() + starts_[term];
-            const auto position = std::find(factors, pool_.begin() + starts_[term + 1], statistic) - factors;
-            sum += product_without(term, static_cast<std::size_t>(position), kNone, mean);
+            double product = coefficients_[term];
+            for (std::uint32_t p = starts_[term]; p < starts_[term + 1]; ++p) {
+                if (pool_[p] != statistic) product *= mean[pool_[p]];
+            }
+            sum += product;
         }
         block[r] = sum;
     }
@@ -188,6 +190,18 @@ SparseMatrix MultilinearForm::hessian(const Vector& mean) const {
     std::fill(values, values + result.nonZeros(), 0.0);
     for (const PairSlot& pair : pairs_) values[pair.entry] += product_without(pair.term, pair.first, pair.second, mean);
     return result;
+}
+
+double MultilinearForm::value(const VectorView& mean) const {
+    CompensatedSum sum;
+    sum.add(constant_);
+    for (Index s = 0; s < statistics_; ++s) sum.add(linear_[s] * mean[s]);
+    for (std::size_t term = 0; term < coefficients_.size(); ++term) {
+        double product = coefficients_[term];
+        for (std::uint32_t p = starts_[term]; p < starts_[term + 1]; ++p) product *= mean[pool_[p]];
+        sum.add(product);
+    }
+    return sum.value();
 }
 
 Expansion MultilinearForm::expand(const Vector& mean, Order order) const {

@@ -22,6 +22,7 @@ class MultilinearForm {
     MultilinearForm changed(const MonomialSum& change) const;
 
     Expansion expand(const Vector& mean, Order order) const;
+    double value(const VectorView& mean) const;
     Vector gradient(const Vector& mean) const;
     /// Σ|terms| of each entry of the gradient.
     Vector gradient_magnitude(const Vector& mean) const;

@@ -268,10 +268,15 @@ void MultilinearModel::gibbs(Vector& statistics, const std::vector<bool>& clampe
 }
 
 Vector MultilinearModel::log_joint(const Matrix& statistics, int threads) const {
-    if (!labelled_) return Model::log_joint(statistics, threads);
     detail::require_size("log_joint", "a column of statistics", statistics.rows(), layout_->size());
-    Vector values = labelled_->values(statistics, weights_, threads);
-    for (Index i = 0; i < statistics.cols(); ++i) values[i] += form_->expand(statistics.col(i), Order::value).value;
+    constexpr Index kValues = 64;  // a task
+    const Index count = statistics.cols();
+    Vector values = labelled_ ? labelled_->values(statistics, weights_, threads) : Vector(Vector::Zero(count));
+    detail::in_parallel(threads, (count + kValues - 1) / kValues, [&](Index task) {
+        for (Index i = task * kValues; i < std::min(count, (task + 1) * kValues); ++i) {
+            values[i] += form_->value(statistics.col(i));
+        }
+    });
     return values;
 }
 

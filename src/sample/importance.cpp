@@ -20,7 +20,15 @@ constexpr double kComfortableKHat = 0.3;
 constexpr double kSmallestShare = 0.02;    // of a part, in what is shared out
 constexpr double kDrawsACoordinate = 5.0;  // that a refitted scale needs
 constexpr double kPartInflation = 1.2;
+constexpr Index kBlock = 64;        // points that are looked at together
 constexpr double kInflation = 1.5;  // of the weighted covariance: what is not seen yet is further out
+
+// body(begin, count) of blocks of points that many threads share out.
+template <class Body>
+void in_blocks(int threads, Index points, const Body& body) {
+    detail::in_parallel(threads, (points + kBlock - 1) / kBlock,
+                        [&](Index block) { body(block * kBlock, std::min(kBlock, points - block * kBlock)); });
+}
 
 // The Student t's of a proposal.
 class Parts {
@@ -34,19 +42,31 @@ class Parts {
 
     const detail::StudentProposal& operator[](Index part) const { return students_[static_cast<std::size_t>(part)]; }
     Index size() const { return log_shares_.size(); }
-    double log_share(Index part) const { return log_shares_[part]; }
 
-    // log s_j t_j(point) of each part.
-    Vector log_terms(const VectorView& point) const {
-        Vector terms = log_shares_;
-        for (Index j = 0; j < size(); ++j) terms[j] += (*this)[j].log_density(point);
+    // Squared distances of points from each part, a row a part.
+    Matrix squared_distances(const Eigen::Ref<const Matrix>& points) const {
+        Matrix distances(size(), points.cols());
+        for (Index j = 0; j < size(); ++j) distances.row(j) = (*this)[j].squared_distances(points);
+        return distances;
+    }
+    // log s_j t_j of these distances.
+    Matrix log_terms(const Matrix& distances) const {
+        Matrix terms(size(), distances.cols());
+        for (Index i = 0; i < terms.cols(); ++i) {
+            for (Index j = 0; j < size(); ++j)
+                terms(j, i) = log_shares_[j] + (*this)[j].log_density_at(distances(j, i));
+        }
         return terms;
     }
-    double log_density(const VectorView& point) const {
-        if (size() == 1) return students_[0].log_density(point);
-        const Vector terms = log_terms(point);
-        const double largest = terms.maxCoeff();
-        return largest + std::log((terms.array() - largest).exp().sum());
+    Vector log_densities(const Eigen::Ref<const Matrix>& points) const {
+        const Matrix terms = log_terms(squared_distances(points));
+        if (size() == 1) return terms.row(0).array() - log_shares_[0];
+        Vector result(terms.cols());
+        for (Index i = 0; i < terms.cols(); ++i) {
+            const double largest = terms.col(i).maxCoeff();
+            result[i] = largest + std::log((terms.col(i).array() - largest).exp().sum());
+        }
+        return result;
     }
 
   private:
@@ -80,10 +100,17 @@ ImportanceSample one_round(const LogDensity& density, std::vector<ProposalPart> 
     ImportanceSample sample;
     sample.points.resize(density.dimension(), options.draws);
     sample.log_proposal.resize(options.draws);
-    detail::in_parallel(options.threads, options.draws, [&](Index i) {
-        Random random(options.seed, static_cast<std::uint64_t>(stream) * kRoundStreams + static_cast<std::uint64_t>(i));
-        sample.points.col(i) = parts[part_of[static_cast<std::size_t>(i)]].draw(random);
-        sample.log_proposal[i] = parts.log_density(sample.points.col(i));
+    in_blocks(options.threads, options.draws, [&](Index begin, Index count) {
+        const std::uint64_t streams = static_cast<std::uint64_t>(stream) * kRoundStreams;
+        for (Index i = begin; i < begin + count;) {
+            const Index part = part_of[static_cast<std::size_t>(i)];
+            Index end = i + 1;
+            while (end < begin + count && part_of[static_cast<std::size_t>(end)] == part) ++end;
+            parts[part].draw(options.seed, streams + static_cast<std::uint64_t>(i),
+                             sample.points.middleCols(i, end - i));
+            i = end;
+        }
+        sample.log_proposal.segment(begin, count) = parts.log_densities(sample.points.middleCols(begin, count));
     });
     sample.log_density = density.evaluate(sample.points, options.threads);
     constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -128,18 +155,16 @@ std::vector<ProposalPart> adapted(const ImportanceSample& sample, const Importan
     const Vector weights = weights_of(sample.log_weights);
     Matrix memberships = Matrix::Zero(draws, size);  // weight times the probability that the draw is this part's
     Matrix stretched = memberships;                  // times the precision that the part's Student t has there
+    const Matrix distances = parts.squared_distances(sample.points);
+    Matrix terms = parts.log_terms(distances);
     for (Index i = 0; i < draws; ++i) {
         if (!(weights[i] > 0.0)) continue;
-        Vector distances(size);
-        Vector terms(size);
+        const double largest = terms.col(i).maxCoeff();
+        terms.col(i) = (terms.col(i).array() - largest).exp();
+        memberships.row(i) = weights[i] / terms.col(i).sum() * terms.col(i);
         for (Index j = 0; j < size; ++j) {
-            distances[j] = parts[j].squared_distance(sample.points.col(i));
-            terms[j] = parts.log_share(j) + parts[j].log_density_at(distances[j]);
+            stretched(i, j) = memberships(i, j) * ((dof + dimension) / (dof + distances(j, i)));
         }
-        const Vector own = (terms.array() - terms.maxCoeff()).exp();
-        memberships.row(i) = weights[i] / own.sum() * own;
-        stretched.row(i) =
-            memberships.row(i).transpose().cwiseProduct(((dof + dimension) / (dof + distances.array())).matrix());
     }
     // Squared distances of what is wanted from its mean, in its variances; what overflowed without weight is nothing.
     Matrix squares = options.functions ? options.functions(sample.points) : sample.points;
@@ -233,7 +258,9 @@ ImportanceSample importance_sample(const LogDensity& density, std::vector<Propos
 Vector log_proposal_at(const std::vector<ProposalPart>& proposal, const Matrix& points, double dof, int threads) {
     const Parts parts(proposal, dof);
     Vector result(points.cols());
-    detail::in_parallel(threads, points.cols(), [&](Index i) { result[i] = parts.log_density(points.col(i)); });
+    in_blocks(threads, points.cols(), [&](Index begin, Index count) {
+        result.segment(begin, count) = parts.log_densities(points.middleCols(begin, count));
+    });
     return result;
 }
 

@@ -1,4 +1,5 @@
 #include "base/validate.hpp"
+#include "sample/pareto_tail.hpp"
 
 #include <lrvb/sample/pareto.hpp>
 
@@ -76,40 +77,70 @@ ParetoFit fit_pareto(const Vector& ascending) {
     return {k, -k / best};
 }
 
-ParetoSmoothed pareto_smooth(const Vector& log_ratios) {
-    require_ratios(log_ratios);
+namespace {
+
+// The tail of ratios, and the distribution fitted to it.
+struct Tail {
+    std::vector<Index> order;  // the places of its ratios, ascending
+    double cutoff = 0.0;       // the largest ratio below it
+    ParetoFit fit;             // with ten more observations; k is −∞ or +∞ where there is nothing to fit
+
+    bool is_fitted() const { return std::isfinite(fit.k); }
+};
+
+// Of log ratios whose largest is zero.
+Tail tail_of(const Vector& log_ratios) {
     const Index count = log_ratios.size();
-    ParetoSmoothed result;
-    result.log_weights = log_ratios.array() - log_ratios.maxCoeff();
+    const double draws = static_cast<double>(count);
+    const Index size =
+        std::min(static_cast<Index>(std::ceil(std::min(0.2 * draws, 3.0 * std::sqrt(draws)))), count - 1);
+    Tail tail;
+    tail.fit.k = kInfinity;
+    if (size < kShortestTail) return tail;
     std::vector<Index> order(static_cast<std::size_t>(count));
     std::iota(order.begin(), order.end(), Index{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](Index a, Index b) { return result.log_weights[a] < result.log_weights[b]; });
+    const auto is_before = [&](Index a, Index b) {
+        return log_ratios[a] < log_ratios[b] || (log_ratios[a] == log_ratios[b] && a < b);
+    };
+    const auto first = order.end() - size;
+    std::nth_element(order.begin(), first - 1, order.end(), is_before);
+    std::sort(first, order.end(), is_before);
+    tail.order.assign(first, order.end());
+    const auto at = [&](Index rank) { return log_ratios[tail.order[static_cast<std::size_t>(rank)]]; };
+    const double log_cutoff = log_ratios[*(first - 1)];
+    if (at(size - kShortestTail) == -kInfinity) return tail;
+    if (log_cutoff == at(size - 1)) {
+        tail.fit.k = -kInfinity;
+        return tail;
+    }
+    tail.cutoff = std::exp(log_cutoff);
+    Vector excess(size);
+    // A tail with ties at the cutoff would have a logarithm of zero in its likelihood.
+    for (Index i = 0; i < size; ++i) {
+        excess[i] = std::max(std::exp(at(i)) - tail.cutoff, std::numeric_limits<double>::min());
+    }
+    tail.fit = fit_pareto(excess);
+    tail.fit.k = (tail.fit.k * static_cast<double>(size) + 0.5 * 10.0) / (static_cast<double>(size) + 10.0);
+    return tail;
+}
 
-    const double draws = static_cast<double>(count);
-    const Index tail =
-        std::min(static_cast<Index>(std::ceil(std::min(0.2 * draws, 3.0 * std::sqrt(draws)))), count - 1);
-    const auto in_order = [&](Index rank) { return result.log_weights[order[static_cast<std::size_t>(rank)]]; };
-    const Index first = count - tail;
-    if (tail < kShortestTail || in_order(count - kShortestTail) == -kInfinity) {
-        result.k_hat = kInfinity;
-    } else if (in_order(first - 1) == in_order(count - 1)) {
-        result.k_hat = -kInfinity;
-    } else {
-        const double cutoff = std::exp(in_order(first - 1));
-        Vector excess(tail);
-        // A tail with ties at the cutoff would have a logarithm of zero in its likelihood.
-        for (Index i = 0; i < tail; ++i) {
-            excess[i] = std::max(std::exp(in_order(first + i)) - cutoff, std::numeric_limits<double>::min());
-        }
-        ParetoFit fit = fit_pareto(excess);
-        const double size = static_cast<double>(tail);
-        fit.k = (fit.k * size + 0.5 * 10.0) / (size + 10.0);
-        result.k_hat = fit.k;
-        for (Index i = 0; i < tail && std::isfinite(fit.k); ++i) {
-            const double smoothed = quantile(fit, (static_cast<double>(i) + 0.5) / size) + cutoff;
-            result.log_weights[order[static_cast<std::size_t>(first + i)]] = std::min(0.0, std::log(smoothed));
-        }
+}  // namespace
+
+double detail::pareto_k_hat(const Vector& log_ratios) {
+    require_ratios(log_ratios);
+    return tail_of(log_ratios.array() - log_ratios.maxCoeff()).fit.k;
+}
+
+ParetoSmoothed pareto_smooth(const Vector& log_ratios) {
+    require_ratios(log_ratios);
+    ParetoSmoothed result;
+    result.log_weights = log_ratios.array() - log_ratios.maxCoeff();
+    const Tail tail = tail_of(result.log_weights);
+    result.k_hat = tail.fit.k;
+    const double size = static_cast<double>(tail.order.size());
+    for (std::size_t i = 0; i < tail.order.size() && tail.is_fitted(); ++i) {
+        const double smoothed = quantile(tail.fit, (static_cast<double>(i) + 0.5) / size) + tail.cutoff;
+        result.log_weights[tail.order[i]] = std::min(0.0, std::log(smoothed));
     }
     normalise(result);
     return result;

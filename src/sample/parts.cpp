@@ -85,10 +85,10 @@ std::vector<ProposalPart> parts_at(const Matrix& points, Index most, double dof,
         for (Index j = 0; j < size; ++j) {
             const ProposalPart& part = parts[static_cast<std::size_t>(j)];
             const StudentProposal student(part.scale, dof);
+            const Eigen::RowVectorXd distances = student.squared_distances(points);
             for (Index i = 0; i < points.cols(); ++i) {
-                const double distance = student.squared_distance(points.col(i));
-                memberships(i, j) = std::log(part.share) + student.log_density_at(distance);
-                pull(i, j) = (dof + dimension) / (dof + distance);
+                memberships(i, j) = std::log(part.share) + student.log_density_at(distances[i]);
+                pull(i, j) = (dof + dimension) / (dof + distances[i]);
             }
         }
         for (Index i = 0; i < points.cols(); ++i) {

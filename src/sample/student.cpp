@@ -28,9 +28,29 @@ StudentProposal::StudentProposal(const NormalApproximation& approximation, doubl
 
 Vector StudentProposal::draw(Random& random) const {
     const Vector shape = factor_.triangularView<Eigen::Lower>() * standard_normals(location_.size(), random);
+    return location_ + stretch(random) * shape;
+}
+
+// √(ν/χ²_ν).
+double StudentProposal::stretch(Random& random) const {
     const double log_chi_square = std::numbers::ln2 + random.log_gamma(0.5 * dof_);
-    const double stretch = std::exp(0.5 * (std::log(dof_) - log_chi_square));
-    return location_ + stretch * shape;
+    return std::exp(0.5 * (std::log(dof_) - log_chi_square));
+}
+
+void StudentProposal::draw(std::uint64_t seed, std::uint64_t first, Eigen::Ref<Matrix> points) const {
+    for (Index i = 0; i < points.cols(); ++i) {
+        Random random(seed, first + static_cast<std::uint64_t>(i));
+        for (double& entry : points.col(i)) entry = random.normal();
+        points.col(i) *= stretch(random);
+    }
+    points = factor_.triangularView<Eigen::Lower>() * points;
+    points.colwise() += location_;
+}
+
+Eigen::RowVectorXd StudentProposal::squared_distances(const Eigen::Ref<const Matrix>& points) const {
+    Matrix whitened = points.colwise() - location_;
+    factor_.triangularView<Eigen::Lower>().solveInPlace(whitened);
+    return whitened.colwise().squaredNorm();
 }
 
 double StudentProposal::squared_distance(const VectorView& point) const {

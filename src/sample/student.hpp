@@ -14,8 +14,12 @@ class StudentProposal {
     Vector draw(Random& random) const;
     /// Normalised.
     double log_density(const VectorView& point) const;
+    /// Draws, a column each, column i with the random numbers of stream first + i.
+    void draw(std::uint64_t seed, std::uint64_t first, Eigen::Ref<Matrix> points) const;
     /// Of the point from the location, in the scale.
     double squared_distance(const VectorView& point) const;
+    /// Of points, a column each.
+    Eigen::RowVectorXd squared_distances(const Eigen::Ref<const Matrix>& points) const;
     /// The log density at that distance.
     double log_density_at(double squared_distance) const;
     const Vector& location() const { return location_; }
@@ -23,6 +27,8 @@ class StudentProposal {
     const Matrix& factor() const { return factor_; }
 
   private:
+    double stretch(Random& random) const;
+
     Vector location_;
     Matrix factor_;
     double dof_;

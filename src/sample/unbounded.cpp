@@ -48,8 +48,8 @@ Matrix lower_factor(const VectorView& u, Index dimension) {
 
 // From coordinates to statistics; returns the log Jacobian.
 struct ToStatistics {
-    const VectorView& u;
-    Stacked& t;
+    const Eigen::Map<const Vector>& u;
+    Eigen::Map<Vector>& t;
 
     double operator()(const family::Normal&) const {
         t[0] = u[0];
@@ -291,8 +291,8 @@ double UnboundedChart::statistics(const VectorView& point, Eigen::Ref<Vector> st
     double log_jacobian = 0.0;
     for (const Part& part : parts_) {
         const VariableInfo& info = layout_[part.variable];
-        const VectorView own = point.segment(part.offset, part.size);
-        Eigen::Ref<Vector> segment = stacked.segment(info.offset, info.size);
+        const Eigen::Map<const Vector> own(point.data() + part.offset, part.size);
+        Eigen::Map<Vector> segment(stacked.data() + info.offset, info.size);
         log_jacobian += std::visit(ToStatistics{own, segment}, info.family);
     }
     return log_jacobian;
@@ -315,10 +315,12 @@ Vector UnboundedChart::pulled_back(const VectorView& point, const VectorView& gr
 Vector UnboundedChart::point(const VectorView& stacked) const {
     detail::require_size("point", "stacked", stacked.size(), layout_.size());
     Vector result(dimension_);
+    Vector centre;
+    Matrix unused;
     for (const Part& part : parts_) {
         const VariableInfo& info = layout_[part.variable];
-        Vector centre(part.size);
-        Matrix unused = Matrix::Zero(part.size, info.size);
+        centre.resize(part.size);
+        unused.resize(part.size, info.size);
         std::visit(FromMeans{stacked.segment(info.offset, info.size), centre, unused}, info.family);
         result.segment(part.offset, part.size) = centre;
     }

@@ -4,7 +4,6 @@
 #include "kind/mixture/pass.hpp"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 /// A block of rows that stays in cache, and what the components of a mixture make of it.
@@ -111,26 +110,22 @@ class BlockWork {
   private:
     // Weights w r and centred rows of a component, without the rows that it has no share in; how many are left.
     std::size_t gather(const Block& block, const double* responsibilities, std::size_t count, const double* origin) {
-        std::size_t used = 0;
-        for (std::size_t i = 0; i < count; ++i) {
-            chosen_[used] = i;
-            used += responsibilities[i] > kNoShare ? 1 : 0;
-        }
-        const auto weight = [&](std::size_t i) {
-            return responsibilities[i] * (format_.weighted ? block.weights[i] : 1.0);
-        };
-        std::fill_n(weighted_.begin(), kBlockRows, 0.0);
+        const std::size_t used = count_above(responsibilities, count, kNoShare);
+        const double* weights = block.weights_or_null();
         double* y = centred_.data() + kBlockRows;
         if (2 * used > count) {  // as well all of them
-            for (std::size_t i = 0; i < count; ++i) weighted_[i] = weight(i);
+            if (weights == nullptr) {
+                std::copy_n(responsibilities, count, weighted_.data());
+            } else {
+                multiply(responsibilities, 1, weights, count, weighted_.data());
+            }
+            std::fill(weighted_.data() + count, weighted_.data() + kBlockRows, 0.0);
             centre(block.x.data(), count, columns_, origin, y);
             return count;
         }
-        for (std::size_t i = 0; i < used; ++i) weighted_[i] = weight(chosen_[i]);
-        for (std::size_t p = 0; p < columns_; ++p) {
-            const double* x = block.x.data() + p * kBlockRows;
-            for (std::size_t i = 0; i < used; ++i) y[p * kBlockRows + i] = x[chosen_[i]] - origin[p];
-        }
+        select_shares(responsibilities, weights, block.x.data(), count, columns_, origin, kNoShare, weighted_.data(),
+                      y);
+        std::fill(weighted_.data() + used, weighted_.data() + kBlockRows, 0.0);
         return used;
     }
 
@@ -138,7 +133,6 @@ class BlockWork {
     std::size_t columns_;
     std::vector<double> centred_;  // a column of ones, then y
     std::vector<double> weighted_;
-    std::array<std::size_t, kBlockRows> chosen_{};
 };
 
 }  // namespace lrvb::detail

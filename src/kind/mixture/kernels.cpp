@@ -141,6 +141,59 @@ void AddPairMoments(const double* responsibilities, const double* weights, const
     }
 }
 
+std::size_t CountAbove(const double* values, std::size_t rows, double least) {
+    const Lanes d;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < rows; i += hn::Lanes(d)) {
+        count += hn::CountTrue(d, hn::Gt(hn::LoadU(d, values + i), hn::Set(d, least)));
+    }
+    return count;
+}
+
+void SelectShares(const double* responsibilities, const double* weights, const double* x, std::size_t rows,
+                  std::size_t columns, const double* origin, double least, double* shares, double* y) {
+    const Lanes d;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < rows; i += hn::Lanes(d)) {
+        const Batch responsibility = hn::LoadU(d, responsibilities + i);
+        const auto selected = hn::Gt(responsibility, hn::Set(d, least));
+        if (hn::AllFalse(d, selected)) continue;
+        for (std::size_t p = 0; p < columns; ++p) {
+            const Batch centred = hn::Sub(hn::LoadU(d, x + p * kBlockRows + i), hn::Set(d, origin[p]));
+            hn::CompressStore(centred, selected, d, y + p * kBlockRows + count);
+        }
+        count += hn::CompressStore(hn::Mul(responsibility, weights_at(d, weights, i)), selected, d, shares + count);
+    }
+}
+
+PairRows SelectPair(const double* left, const double* right, const double* weights, const double* x,
+                    std::size_t columns, const double* origin, double least, double* products, double* y) {
+    const Lanes d;
+    const Batch one = hn::Set(d, 1.0);
+    Batch skipped = hn::Zero(d);
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < kBlockRows; i += hn::Lanes(d)) {
+        const Batch shares = hn::Mul(weights_at(d, weights, i), hn::LoadU(d, left + i));
+        const Batch product = hn::Mul(shares, hn::LoadU(d, right + i));
+        const auto some = hn::Ne(product, hn::Zero(d));
+        const auto is_small = hn::Lt(product, hn::Set(d, least));
+        const auto selected = hn::AndNot(is_small, some);
+        Batch largest = one;
+        std::size_t taken = 0;
+        const bool any_selected = !hn::AllFalse(d, selected);
+        for (std::size_t p = 0; p < columns; ++p) {
+            const Batch centred = hn::Sub(hn::LoadU(d, x + p * kBlockRows + i), hn::Set(d, origin[p]));
+            largest = hn::Max(largest, hn::Max(hn::Abs(centred), hn::Mul(centred, centred)));
+            if (any_selected) taken = hn::CompressStore(centred, selected, d, y + p * kPairStride + count);
+        }
+        const Batch lost = hn::Mul(product, hn::Mul(largest, largest));
+        skipped = hn::Add(skipped, hn::IfThenElseZero(hn::And(is_small, some), lost));
+        if (any_selected) taken = hn::CompressStore(product, selected, d, products + count);
+        count += taken;
+    }
+    return {count, hn::GetLane(hn::SumOfLanes(d, skipped))};
+}
+
 void Exponentials(double* values, std::size_t count) {
     const Lanes d;
     for (std::size_t i = 0; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
@@ -161,6 +214,9 @@ HWY_EXPORT(DiagonalScores);
 HWY_EXPORT(FullScores);
 HWY_EXPORT(AddDiagonalMoments);
 HWY_EXPORT(AddPairMoments);
+HWY_EXPORT(CountAbove);
+HWY_EXPORT(SelectShares);
+HWY_EXPORT(SelectPair);
 HWY_EXPORT(Exponentials);
 
 void centre(const double* x, std::size_t rows, std::size_t columns, const double* origin, double* y) {
@@ -185,6 +241,20 @@ void add_diagonal_moments(const double* responsibilities, const double* weights,
 void add_pair_moments(const double* responsibilities, const double* weights, const double* x, std::size_t rows,
                       std::size_t components, const double* origins, double* sums) {
     HWY_DYNAMIC_DISPATCH(AddPairMoments)(responsibilities, weights, x, rows, components, origins, sums);
+}
+
+std::size_t count_above(const double* values, std::size_t rows, double least) {
+    return HWY_DYNAMIC_DISPATCH(CountAbove)(values, rows, least);
+}
+
+void select_shares(const double* responsibilities, const double* weights, const double* x, std::size_t rows,
+                   std::size_t columns, const double* origin, double least, double* shares, double* y) {
+    HWY_DYNAMIC_DISPATCH(SelectShares)(responsibilities, weights, x, rows, columns, origin, least, shares, y);
+}
+
+PairRows select_pair(const double* left, const double* right, const double* weights, const double* x,
+                     std::size_t columns, const double* origin, double least, double* products, double* y) {
+    return HWY_DYNAMIC_DISPATCH(SelectPair)(left, right, weights, x, columns, origin, least, products, y);
 }
 
 void exponentials(double* values, std::size_t count) {

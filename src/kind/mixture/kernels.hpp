@@ -25,6 +25,27 @@ void add_diagonal_moments(const double* responsibilities, const double* weights,
 void add_pair_moments(const double* responsibilities, const double* weights, const double* x, std::size_t rows,
                       std::size_t components, const double* origins, double* sums);
 
+/// How many values of a block are above `least`.
+std::size_t count_above(const double* values, std::size_t rows, double least);
+
+/// Of the rows whose responsibility is above `least`, no more than half of a block: w r, one after the other, and
+/// y = x − origin, column by column. What is beyond them is anything.
+void select_shares(const double* responsibilities, const double* weights, const double* x, std::size_t rows,
+                   std::size_t columns, const double* origin, double least, double* shares, double* y);
+
+/// Room for the rows of a block and a vector beyond them.
+constexpr std::size_t kPairStride = kBlockRows + 64;
+
+struct PairRows {
+    std::size_t count = 0;  // that are selected
+    double skipped = 0.0;   // Σ w r_k r_l max(1, |y_p|, y_p²)² of the others
+};
+
+/// The rows of a block whose w r_k r_l is not below `least`: these products, one after the other, and y = x − origin,
+/// column by column, `kPairStride` apart.
+PairRows select_pair(const double* left, const double* right, const double* weights, const double* x,
+                     std::size_t columns, const double* origin, double least, double* products, double* y);
+
 /// exp of each number, in place: the floor that a pass is measured against.
 void exponentials(double* values, std::size_t count);
 

@@ -143,18 +143,7 @@ class Pass {
             Selection selection(format_, pair_origins_.col(i), block_.parts[static_cast<std::size_t>(i) + 2]);
             double& skipped = block_.parts[1][static_cast<std::size_t>(i)];
             for (const Block& block : kept_) {
-                const double* left = block.responsibilities.data() + k * kBlockRows;
-                const double* right = block.responsibilities.data() + l * kBlockRows;
-                for (std::size_t n = 0; n < kBlockRows; ++n) {
-                    const double weight = format_.weighted ? block.weights[n] : 1.0;
-                    const double product = weight * left[n] * right[n];
-                    if (product == 0.0) continue;
-                    if (product < options_.skip_below) {
-                        skipped += product * selection.largest_square(block.x, n);
-                        continue;
-                    }
-                    selection.add(block.x, n, product);
-                }
+                skipped += selection.add(block, k, l, options_.skip_below);
             }
             selection.flush();
         });
@@ -164,41 +153,32 @@ class Pass {
     class Selection {
       public:
         Selection(const RowFormat& format, const Vector& origin, std::vector<double>& sum)
-            : format_(format), origin_(origin), sum_(sum), features_(static_cast<std::size_t>(format.features())) {}
+            : format_(format),
+              origin_(origin),
+              sum_(sum),
+              features_(static_cast<std::size_t>(format.features())),
+              columns_(static_cast<std::size_t>(format.columns)) {}
 
-        double largest_square(const std::vector<double>& x, std::size_t row) const {
-            double largest = 1.0;
-            for (Index p = 0; p < format_.columns; ++p) {
-                const double y = x[static_cast<std::size_t>(p) * kBlockRows + row] - origin_[p];
-                largest = std::max({largest, std::abs(y), y * y});
-            }
-            return largest * largest;
-        }
-
-        void add(const std::vector<double>& x, std::size_t row, double product) {
-            if (block_.empty()) {
-                block_.assign(features_ * kBlockRows, 0.0);
-                weighted_ = block_;
-                products_.assign(kBlockRows, 0.0);
-            }
-            const auto columns = static_cast<std::size_t>(format_.columns);
-            block_[count_] = 1.0;
-            for (std::size_t p = 0; p < columns; ++p) {
-                block_[(1 + p) * kBlockRows + count_] = x[p * kBlockRows + row] - origin_[static_cast<Index>(p)];
-            }
-            products_[count_++] = product;
-            if (count_ == kBlockRows) flush();
+        // The rows of a block that are not skipped; returns what those come to that are.
+        double add(const Block& block, std::size_t k, std::size_t l, double skip_below) {
+            if (selected_.empty()) selected_.resize((1 + columns_) * kPairStride);
+            double* products = selected_.data() + columns_ * kPairStride;
+            const PairRows rows =
+                select_pair(block.responsibilities.data() + k * kBlockRows,
+                            block.responsibilities.data() + l * kBlockRows, block.weights_or_null(), block.x.data(),
+                            columns_, origin_.data(), skip_below, products, selected_.data());
+            for (std::size_t begin = 0; begin < rows.count;) begin += take(begin, rows.count);
+            return rows.skipped;
         }
 
         void flush() {
             if (count_ == 0) return;
             if (sum_.empty()) sum_.assign(features_ * features_, 0.0);
             std::fill(products_.begin() + static_cast<std::ptrdiff_t>(count_), products_.end(), 0.0);
-            const auto columns = static_cast<std::size_t>(format_.columns);
             const double* y = block_.data() + kBlockRows;
-            double* out = block_.data() + (1 + columns) * kBlockRows;
-            for (std::size_t p = 0; p < columns; ++p) {
-                const std::size_t last = format_.full ? columns : p + 1;
+            double* out = block_.data() + (1 + columns_) * kBlockRows;
+            for (std::size_t p = 0; p < columns_; ++p) {
+                const std::size_t last = format_.full ? columns_ : p + 1;
                 multiply(y + p * kBlockRows, last - p, y + p * kBlockRows, count_, out);
                 out += (last - p) * kBlockRows;
             }
@@ -208,10 +188,30 @@ class Pass {
         }
 
       private:
+        // As many selected rows as there is room for; how many these were.
+        std::size_t take(std::size_t begin, std::size_t end) {
+            if (block_.empty()) {
+                block_.assign(features_ * kBlockRows, 0.0);
+                weighted_ = block_;
+                products_.assign(kBlockRows, 0.0);
+                std::fill_n(block_.begin(), kBlockRows, 1.0);
+            }
+            const std::size_t some = std::min(end - begin, kBlockRows - count_);
+            for (std::size_t p = 0; p <= columns_; ++p) {
+                double* to = p < columns_ ? block_.data() + (1 + p) * kBlockRows : products_.data();
+                std::copy_n(selected_.data() + p * kPairStride + begin, some, to + count_);
+            }
+            count_ += some;
+            if (count_ == kBlockRows) flush();
+            return some;
+        }
+
         const RowFormat& format_;
         Vector origin_;
         std::vector<double>& sum_;  // features × features, its lower half
         std::size_t features_;
+        std::size_t columns_;
+        std::vector<double> selected_;  // y of the selected rows of a block, then their products
         std::size_t count_ = 0;
         std::vector<double> block_;     // kBlockRows × features; rows beyond the count are left from before
         std::vector<double> weighted_;  // the same, times the products, which are zero beyond the count

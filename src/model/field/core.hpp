@@ -4,8 +4,11 @@
 #include "model/field/structure.hpp"
 #include "model/field/variance_parameters.hpp"
 
+#include <lrvb/model/model.hpp>
+
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +24,27 @@ struct PsiPoint {
     std::vector<Matrix> precisions;       // of each factor
     double log_prior = 0.0;
     Vector prior_gradient;
+};
+
+/// The last expansion to second order: a fit, its response and its file ask for the same one in turn.
+class LastExpansion {
+  public:
+    /// Null where that was at another mean.
+    std::shared_ptr<const Expansion> at(const Vector& mean) const {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return expansion_ && mean_.size() == mean.size() && mean_ == mean ? expansion_ : nullptr;
+    }
+    void keep(const Vector& mean, const Expansion& expansion) const {
+        auto kept = std::make_shared<const Expansion>(expansion);
+        const std::lock_guard<std::mutex> lock(mutex_);
+        mean_ = mean;
+        expansion_ = std::move(kept);
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    mutable Vector mean_;
+    mutable std::shared_ptr<const Expansion> expansion_;
 };
 
 /// All that is in a field's model and does not change: rows folded, prior in inner units, layout. With d = x − origin
@@ -107,6 +131,7 @@ class FieldCore {
     double rows = 0.0;     // N
     Layout layout;
     SparseMatrix hessian_pattern;  // of the coefficients, lower
+    LastExpansion last_expansion;
     std::vector<FieldVariance> variances;
     std::vector<std::string> hyperparameter_names;
     std::vector<Hyperparameter> hyperparameters;

@@ -70,7 +70,8 @@ bool FieldInnerProblem::evaluate(const FieldGiven& given, FieldInner& at) const 
     at.predictors = design_->predictors(at.mean, threads_);
     at.variances.resize(design_->rows());
     in_parts(threads_, design_->rows(), kTaskRows, [&](Index begin, Index end) {
-        for (Index n = begin; n < end; ++n) at.variances[n] = std::max(0.0, at.inverse->row_variance(n));
+        at.inverse->row_variances(*design_, begin, end, at.variances.data() + begin);
+        for (Index n = begin; n < end; ++n) at.variances[n] = std::max(0.0, at.variances[n]);
     });
     likelihood_.terms(at.predictors, at.variances, given.scale, threads_, at.terms);
     const Vector away = at.mean - given.mean;

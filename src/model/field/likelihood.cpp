@@ -249,6 +249,17 @@ void RowLikelihood::block(Index first, Index rows, const double* means, const do
     if (expectation_ && kind_ != RowKind::probit) {
         expectation_->block(mu.data(), v.data(), static_cast<std::size_t>(rows), out.data());
     }
+    if (kind_ == RowKind::logit) {
+        using Column = Eigen::Map<Eigen::ArrayXd>;
+        const auto order = [&](std::size_t o) { return Column(out.data() + o * kFieldBlock, rows); };
+        const Eigen::ArrayXd trials = trials_.segment(first, rows);
+        const Eigen::ArrayXd y = y_.segment(first, rows);
+        for (std::size_t o = 0; o < kOrders; ++o) order(o) *= -trials;
+        order(0) += y * Column(mu.data(), rows);
+        order(1) += y;
+        order(0) += constants_.segment(first, rows).array() + constant;
+        return;
+    }
     for (Index i = 0; i < rows; ++i) {
         const auto at = static_cast<std::size_t>(i);
         const Index n = first + i;
@@ -257,9 +268,6 @@ void RowLikelihood::block(Index first, Index rows, const double* means, const do
         const auto order = [&](std::size_t o) -> double& { return out[o * kFieldBlock + at]; };
         switch (kind_) {
             case RowKind::logit:
-                for (std::size_t o = 0; o < kOrders; ++o) order(o) *= -t;
-                order(0) += y * mu[at];
-                order(1) += y;
                 break;
             case RowKind::probit: {
                 Derivatives sum{};

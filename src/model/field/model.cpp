@@ -152,10 +152,11 @@ State FieldModel::start(Random&) const {
     return state;
 }
 
-Expansion FieldModel::expand(const Vector& mean, Order order) const {
-    const FieldCore& core = *core_;
+namespace {
+
+Expansion expansion(const FieldCore& core, const Vector& mean, Order order) {
     if (core.row_field) return core.row_field->expand(mean, order);
-    detail::require_size("expand", "mean", mean.size(), layout().size());
+    detail::require_size("expand", "mean", mean.size(), core.layout.size());
     const Index k = core.variance_count();
     const Vector psi = mean.head(k);
     const Vector x = mean.tail(core.size());
@@ -229,6 +230,16 @@ Expansion FieldModel::expand(const Vector& mean, Order order) const {
         }
     }
     starts[mean.size()] = filled;
+    return result;
+}
+
+}  // namespace
+
+Expansion FieldModel::expand(const Vector& mean, Order order) const {
+    if (order != Order::hessian) return expansion(*core_, mean, order);
+    if (const std::shared_ptr<const Expansion> known = core_->last_expansion.at(mean)) return *known;
+    Expansion result = expansion(*core_, mean, order);
+    core_->last_expansion.keep(mean, result);
     return result;
 }
 

@@ -113,7 +113,8 @@ bool PrecisionFactor::factorise(const FieldBlocks& blocks, double scale, const V
             small_forward(lower, q, pull.data(), combined);
         }
         if (others > 0 || i == 0) plan.neighbours(i, positions);
-        for (Index a = 0; a < count; ++a) {
+        // Between other factors, a dense complement is filled column by column.
+        for (Index a = plan.dense_ ? others : 0; a < count; ++a) {
             const Index own_pull = a >= others ? which_combined[at(a - others)] : -1;
             for (Index b = 0; b <= a; ++b) {
                 const Index pulled = own_pull < 0 && b >= others ? which_combined[at(b - others)] : own_pull;
@@ -127,13 +128,38 @@ bool PrecisionFactor::factorise(const FieldBlocks& blocks, double scale, const V
                 add(positions[at(a)], positions[at(b)], sum);
             }
         }
-        small_backward(lower, q, w, count);
-        if (combined > 0) {
-            small_backward(lower, q, pull.data(), combined);
-            std::copy(pull.data(), pull.data() + q * combined, left_.data() + i * q * combined);
-        }
+        if (combined > 0) std::copy(pull.data(), pull.data() + q * combined, left_.data() + i * q * combined);
+    }
+    if (plan.dense_) subtract_products(diagonal);
+    for (Index i = 0; i < levels; ++i) {
+        const double* lower = lower_.data() + i * q * q;
+        small_backward(lower, q, beside_.data() + plan.place(i), plan.neighbour_count(i));
+        if (combined > 0) small_backward(lower, q, left_.data() + i * q * combined, combined);
     }
     return factorise_rest(std::move(values), diagonal);
+}
+
+// Σ_i B_iᵀD_i⁻¹B_i between the other factors, from L⁻¹B_i: a column of the complement stays in the cache, and all that
+// its levels have beside it is added to that.
+void PrecisionFactor::subtract_products(Vector& diagonal) {
+    const PrecisionPlan& plan = *plan_;
+    const Index q = plan.leading_effects();
+    for (Index c = 0; c < plan.rest_ - plan.shape().fixed; ++c) {
+        double* column = dense_.data() + c * dense_.rows();
+        for (std::int64_t e = plan.beside_starts_[at(c)]; e < plan.beside_starts_[at(c) + 1]; ++e) {
+            const auto [level, first] = plan.besides_[at(e)];
+            const Index count = plan.neighbour_count(level);
+            const Index others = count - plan.shape().fixed;
+            const int* positions = plan.neighbours_.data() + plan.starts_[at(level)];
+            const double* w = beside_.data() + plan.place(level);
+            for (Index b = first; b < others; ++b) {
+                double sum = 0.0;
+                for (Index k = 0; k < q; ++k) sum -= w[k * count + b] * w[k * count + first];
+                column[positions[b]] += sum;
+                if (b == first) diagonal[c] += std::abs(sum);
+            }
+        }
+    }
 }
 
 bool PrecisionFactor::factorise_rest(std::vector<double>&& sparse_values, const Vector& diagonal) {

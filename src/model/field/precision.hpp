@@ -65,7 +65,14 @@ class PrecisionPlan {
     };
     std::vector<std::int64_t> source_starts_;  // of each leading level
     std::vector<Source> sources_;
-    std::vector<std::int64_t> starts_;                 // of each leading level, neighbours of other factors before it
+    std::vector<std::int64_t> starts_;  // of each leading level, neighbours of other factors before it
+    std::vector<int> neighbours_;       // these, ascending for each level
+    struct Beside {                     // a leading level beside a position of the rest
+        int level;
+        int column;  // of the position in N_i
+    };
+    std::vector<std::int64_t> beside_starts_;          // of each position of another factor
+    std::vector<Beside> besides_;                      // ascending levels
     std::vector<std::vector<int>> column_of_meeting_;  // of each pair with the leading factor, in N_i
     std::vector<bool> combined_;  // of the fixed effects: whether their columns are combinations ZK
     Matrix combinations_;         // K, a column for each of these
@@ -77,6 +84,7 @@ class PrecisionPlan {
 };
 
 class PrecisionInverse;
+class RowDesign;
 
 class PrecisionFactor {
   public:
@@ -99,6 +107,7 @@ class PrecisionFactor {
   private:
     friend class PrecisionInverse;
 
+    void subtract_products(Vector& diagonal);
     bool factorise_rest(std::vector<double>&& sparse_values, const Vector& diagonal);
     Vector gathered_rest(const Vector& x) const;
     void scatter(const Vector& rest, Eigen::Ref<Vector> x) const;
@@ -128,18 +137,25 @@ class PrecisionInverse {
     Vector diagonal() const;
     /// aᵀSa of row n of the design.
     double row_variance(Index n) const;
+    /// The same of rows begin … end − 1.
+    void row_variances(const RowDesign& design, Index begin, Index end, double* variances) const;
 
   private:
     double rest(Index i, Index j) const { return sparse_ ? (*sparse_)(i, j) : dense_(i, j); }
 
-    double one_factor_variance(Index n) const;
+    bool has_one_factor() const;
+    /// Of a row with these fixed effects' columns and effects' values.
+    double one_factor_variance(Index level, const double* fixed, const double* effects) const;
+    void fill_beside();
 
     const PrecisionPlan* plan_;
     const PrecisionFactor* factor_;
     Matrix dense_;  // of the rest, both triangles, or
     std::unique_ptr<SelectedInverse> sparse_;
-    std::vector<double> own_;     // S_ii of leading levels, q × q each
-    std::vector<double> beside_;  // S_iN of them, laid out as W_i
+    std::vector<double> own_;       // S_ii of leading levels, q × q each
+    std::vector<double> beside_;    // S_iN of them, laid out as W_i
+    std::vector<int> combination_;  // of the fixed effects: which of the combined columns it is, or −1
+    Index combinations_ = 0;
 };
 
 }  // namespace lrvb::detail

@@ -1,7 +1,9 @@
 #include "linalg/lapack.hpp"
 #include "model/field/precision.hpp"
+#include "model/field/row_design.hpp"
 #include "model/field/small_blocks.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -28,30 +30,13 @@ PrecisionInverse::PrecisionInverse(const PrecisionFactor& factor) : plan_(factor
     }
     const Index q = plan_->leading_effects();
     const Index levels = plan_->leading_levels();
-    const Index p = plan_->shape().fixed;
     own_.resize(at(levels * q * q));
     beside_.assign(factor.beside_.size(), 0.0);
-    std::vector<int> positions;
-    std::vector<double> square;
+    fill_beside();
     for (Index i = 0; i < levels; ++i) {
         const Index count = plan_->neighbour_count(i);
-        if (i == 0 || count > p || at(count * count) != square.size()) {
-            plan_->neighbours(i, positions);
-            square.resize(at(count * count));
-            for (Index a = 0; a < count; ++a) {
-                for (Index b = 0; b <= a; ++b) {
-                    square[at(a * count + b)] = square[at(b * count + a)] = rest(positions[at(a)], positions[at(b)]);
-                }
-            }
-        }
         const double* w = factor.beside_.data() + plan_->place(i);
-        double* beside = beside_.data() + plan_->place(i);
-        for (Index a = 0; a < q; ++a) {
-            for (Index k = 0; k < count; ++k) {
-                const double entry = -w[a * count + k];
-                for (Index b = 0; b < count; ++b) beside[a * count + b] += entry * square[at(k * count + b)];
-            }
-        }
+        const double* beside = beside_.data() + plan_->place(i);
         double* own = own_.data() + i * q * q;
         const double* lower = factor.lower_.data() + i * q * q;
         for (Index a = 0; a < q; ++a) {
@@ -64,6 +49,64 @@ PrecisionInverse::PrecisionInverse(const PrecisionFactor& factor) : plan_(factor
                 double sum = 0.0;
                 for (Index k = 0; k < count; ++k) sum += beside[a * count + k] * w[b * count + k];
                 own[a * q + b] -= sum;
+            }
+        }
+    }
+    combinations_ = levels > 0 ? static_cast<Index>(factor.left_.size()) / (levels * q) : 0;
+    int next = 0;
+    for (Index j = 0; j < plan_->shape().fixed; ++j) {
+        combination_.push_back(combinations_ > 0 && plan_->combined_[at(j)] ? next++ : -1);
+    }
+}
+
+void PrecisionInverse::fill_beside() {
+    const Index q = plan_->leading_effects();
+    const Index levels = plan_->leading_levels();
+    const Index p = plan_->shape().fixed;
+    std::vector<int> positions;
+    const auto add = [&](Index i, Index count, Index k, const int* neighbours, const double* column) {
+        const double* w = factor_->beside_.data() + plan_->place(i);
+        double* beside = beside_.data() + plan_->place(i);
+        for (Index a = 0; a < q; ++a) {
+            const double entry = -w[a * count + k];
+            for (Index b = 0; b < count - p; ++b) beside[a * count + b] += entry * column[neighbours[b]];
+            for (Index j = 0; j < p; ++j) beside[a * count + count - p + j] += entry * column[plan_->rest_ - p + j];
+        }
+    };
+    if (!sparse_) {
+        // Column by column, which stay in the cache, as PrecisionFactor fills them.
+        for (Index c = 0; c < plan_->rest_; ++c) {
+            const double* column = dense_.data() + c * dense_.rows();
+            const bool is_fixed = c >= plan_->rest_ - p;
+            const std::int64_t begin = is_fixed ? 0 : plan_->beside_starts_[at(c)];
+            const std::int64_t end = is_fixed ? levels : plan_->beside_starts_[at(c) + 1];
+            for (std::int64_t e = begin; e < end; ++e) {
+                const Index i = is_fixed ? e : plan_->besides_[at(e)].level;
+                const Index count = plan_->neighbour_count(i);
+                const Index k = is_fixed ? count - plan_->rest_ + c : plan_->besides_[at(e)].column;
+                add(i, count, k, plan_->neighbours_.data() + plan_->starts_[at(i)], column);
+            }
+        }
+        return;
+    }
+    std::vector<double> square;
+    for (Index i = 0; i < levels; ++i) {
+        const Index count = plan_->neighbour_count(i);
+        if (i == 0 || count > p || at(count * count) != square.size()) {
+            plan_->neighbours(i, positions);
+            square.resize(at(count * count));
+            for (Index a = 0; a < count; ++a) {
+                for (Index b = 0; b <= a; ++b) {
+                    square[at(a * count + b)] = square[at(b * count + a)] = rest(positions[at(a)], positions[at(b)]);
+                }
+            }
+        }
+        const double* w = factor_->beside_.data() + plan_->place(i);
+        double* beside = beside_.data() + plan_->place(i);
+        for (Index a = 0; a < q; ++a) {
+            for (Index k = 0; k < count; ++k) {
+                const double entry = -w[a * count + k];
+                for (Index b = 0; b < count; ++b) beside[a * count + b] += entry * square[at(k * count + b)];
             }
         }
     }
@@ -127,25 +170,21 @@ Vector PrecisionInverse::diagonal() const {
 
 // Of fixed effects and one level i, zᵀD_i⁻¹z + rᵀS_NN r with r = x − W_iᵀz: no difference of large numbers, where rows
 // are far more precise than the prior.
-double PrecisionInverse::one_factor_variance(Index n) const {
-    const FieldDesign& design = plan_->structure().design();
+double PrecisionInverse::one_factor_variance(Index level, const double* fixed, const double* effects) const {
     const Index p = plan_->shape().fixed;
     const Index q = plan_->shape().factors[0].effects;
-    const Index level = design.data().factors[0].level[at(n)];
     std::array<double, kFew> r;
     std::array<double, kFew> z;
-    design.fixed_row(n, r.data());
-    design.effect_row(n, 0, z.data());
-    const double* w = factor_->beside_.data() + plan_->place(level);
-    const auto combined = static_cast<Index>(factor_->left_.size()) / (plan_->leading_levels() * q);
-    const double* left = factor_->left_.data() + level * q * combined;
-    for (Index j = 0, next = 0; j < p; ++j) {
-        const bool is_combined = combined > 0 && plan_->combined_[at(j)];
-        if (is_combined) r[at(j)] = 0.0;
+    std::copy(effects, effects + q, z.data());
+    const double* w = factor_->beside_.data() + level * q * p;
+    const double* left = factor_->left_.data() + level * q * combinations_;
+    for (Index j = 0; j < p; ++j) {
+        const int combination = combination_[at(j)];
+        double sum = combination < 0 ? fixed[j] : 0.0;
         for (Index a = 0; a < q; ++a) {
-            r[at(j)] += z[at(a)] * (is_combined ? left[a * combined + next] : -w[a * p + j]);
+            sum += z[at(a)] * (combination < 0 ? -w[a * p + j] : left[a * combinations_ + combination]);
         }
-        if (is_combined) ++next;
+        r[at(j)] = sum;
     }
     double sum = 0.0;
     for (Index i = 0; i < p; ++i) {
@@ -158,13 +197,36 @@ double PrecisionInverse::one_factor_variance(Index n) const {
     return sum;
 }
 
+bool PrecisionInverse::has_one_factor() const {
+    const FieldShape& shape = plan_->shape();
+    return shape.factors.size() == 1 && shape.fixed <= kFew && shape.factors[0].effects <= kFew && !sparse_;
+}
+
+void PrecisionInverse::row_variances(const RowDesign& design, Index begin, Index end, double* variances) const {
+    if (!has_one_factor()) {
+        for (Index n = begin; n < end; ++n) *variances++ = row_variance(n);
+        return;
+    }
+    const RowMajor& fixed = design.fixed();
+    const RowMajor& effects = design.effects(0);
+    const std::vector<int>& levels = plan_->structure().design().data().factors[0].level;
+    for (Index n = begin; n < end; ++n) {
+        *variances++ =
+            one_factor_variance(levels[at(n)], fixed.data() + n * fixed.cols(), effects.data() + n * effects.cols());
+    }
+}
+
 double PrecisionInverse::row_variance(Index n) const {
     const FieldStructure& structure = plan_->structure();
     const FieldDesign& design = structure.design();
     const FieldShape& shape = plan_->shape();
     const Index p = shape.fixed;
-    if (shape.factors.size() == 1 && p <= kFew && shape.factors[0].effects <= kFew && !sparse_) {
-        return one_factor_variance(n);
+    if (has_one_factor()) {
+        std::array<double, kFew> x;
+        std::array<double, kFew> effects;
+        design.fixed_row(n, x.data());
+        design.effect_row(n, 0, effects.data());
+        return one_factor_variance(design.data().factors[0].level[at(n)], x.data(), effects.data());
     }
     thread_local std::vector<double> entries;  // of the rest, and their positions
     thread_local std::vector<int> positions;

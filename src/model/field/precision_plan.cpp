@@ -52,10 +52,7 @@ Index PrecisionPlan::neighbour_count(Index level) const {
 }
 
 void PrecisionPlan::neighbours(Index level, std::vector<int>& positions) const {
-    positions.clear();
-    for (std::int64_t s = source_starts_[at(level)]; s < source_starts_[at(level) + 1]; ++s) {
-        for (int b = 0; b < sources_[at(s)].effects; ++b) positions.push_back(sources_[at(s)].first + b);
-    }
+    positions.assign(neighbours_.begin() + starts_[at(level)], neighbours_.begin() + starts_[at(level) + 1]);
     for (Index j = rest_ - shape().fixed; j < rest_; ++j) positions.push_back(static_cast<int>(j));
 }
 
@@ -134,8 +131,19 @@ void PrecisionPlan::find_neighbours() {
             const Source& source = sources_[at(s)];
             column_of_meeting_[at(source.pair)][at(source.meeting)] = column;
             column += source.effects;
+            for (int b = 0; b < source.effects; ++b) neighbours_.push_back(source.first + b);
         }
         starts_[at(i) + 1] = starts_[at(i)] + column;
+    }
+    beside_starts_.assign(at(rest_ - shape().fixed) + 1, 0);
+    for (const int position : neighbours_) ++beside_starts_[at(position) + 1];
+    std::partial_sum(beside_starts_.begin(), beside_starts_.end(), beside_starts_.begin());
+    besides_.resize(neighbours_.size());
+    std::vector<std::int64_t> next(beside_starts_.begin(), beside_starts_.end() - 1);
+    for (Index i = 0; i < levels; ++i) {
+        for (std::int64_t n = starts_[at(i)]; n < starts_[at(i) + 1]; ++n) {
+            besides_[at(next[at(neighbours_[at(n)])]++)] = {static_cast<int>(i), static_cast<int>(n - starts_[at(i)])};
+        }
     }
 }
 

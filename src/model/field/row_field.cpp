@@ -49,6 +49,34 @@ Vector difference(const Vector& up, const Vector& down, const Vector& far_up, co
     return (8.0 * (up - down) - (far_up - far_down)) / (12.0 * kStep);
 }
 
+// The weights of q at steps 1, −1, 2 and −2 from here: each begins on the polynomial through those before it.
+class ContinuedWeights {
+  public:
+    explicit ContinuedWeights(const FieldInner& here) : here_(here.weights) {}
+
+    const FieldInner& near(double steps) {
+        if (steps == 1.0) near_.weights = here_;
+        if (steps == -1.0) near_.weights = 2.0 * here_ - up_;
+        if (steps == 2.0) near_.weights = 3.0 * (up_ - here_) + down_;
+        if (steps == -2.0) near_.weights = 3.0 * (down_ - here_) + up_;
+        // Where a polynomial would cross zero, a curve does not.
+        for (Index n = 0; n < here_.size(); ++n) {
+            if (!(near_.weights[n] > 0.0)) near_.weights[n] = here_[n];
+        }
+        return near_;
+    }
+    void keep(double steps, const FieldInner& found) {
+        if (steps == 1.0) up_ = found.weights;
+        if (steps == -1.0) down_ = found.weights;
+    }
+
+  private:
+    const Vector& here_;
+    Vector up_;
+    Vector down_;
+    FieldInner near_;
+};
+
 }  // namespace
 
 DegreesDensity degrees_density(double shape, double rate, double psi) {
@@ -264,10 +292,12 @@ Expansion RowField::expand(const Vector& mean, Order order) const {
     for (Index j = 0; j < k; ++j) {
         std::vector<Vector> by_psi;
         std::vector<Vector> by_x;
+        ContinuedWeights weights(here.inner);
         for (const double steps : {1.0, -1.0, 2.0, -2.0}) {
             Vector moved = mean.head(k);
             moved[j] += steps * kStep;
-            const At there = at(moved, x, &here.inner);
+            const At there = at(moved, x, &weights.near(steps));
+            weights.keep(steps, there.inner);
             by_psi.push_back(psi_gradient(there));
             by_x.push_back(coefficients(there));
         }
@@ -442,15 +472,20 @@ double RowField::log_joint(const VectorView& psi, const VectorView& x, Vector* g
 // ∂²F/∂m∂sd and ∂²F/∂ψ∂sd of a fixed effect's prior: by differences, as S follows the precision.
 Vector RowField::fixed_sd_gradient(const Vector& mean, Index fixed) const {
     const Index k = core_.variance_count();
-    const Vector psi = mean.head(k);
-    const At here = at(psi, mean.tail(core_.size()), reference_.get());
+    const std::shared_ptr<const At> found = at(mean.head(k), mean.tail(core_.size()));
+    const At& here = *found;
     std::vector<Vector> gradients;
+    ContinuedWeights weights(here.inner);
     for (const double steps : {1.0, -1.0, 2.0, -2.0}) {
-        At there = here;
+        At there;
+        there.psi = here.psi;
+        there.point = here.point;
+        there.given = here.given;
         const double factor = std::exp(-2.0 * steps * kStep);
         there.given.fixed_precision[fixed] *= factor;
         there.given.log_determinant -= 2.0 * steps * kStep;
-        there.inner = problem_->top_at(there.given, here.inner.mean, &here.inner);
+        there.inner = problem_->top_at(there.given, here.inner.mean, &weights.near(steps));
+        weights.keep(steps, there.inner);
         Vector gradient(mean.size());
         gradient.head(k) = psi_gradient(there);
         gradient.tail(core_.size()) = problem_->gradient(there.given, there.inner);
