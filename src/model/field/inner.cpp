@@ -364,7 +364,20 @@ FieldBlocks FieldInnerProblem::responding_blocks(const FieldGiven& given, const 
     // Of one factor H_g has the combinations of A's columns; of several, what is left out of it does not.
     blocks.is_fold = response.groupings() <= 1;
     for (std::size_t f = 0; f < response.groupings(); ++f) respond(response, f, at, false, blocks);
-    return blocks;
+    if (blocks.is_fold) return blocks;
+    PrecisionFactor factor(plan_);
+    if (factor.factorise(blocks, 1.0, given.fixed_precision, given.precisions)) return blocks;
+    return design_->fold(at.weights - response_of_rows(at), threads_);
+}
+
+// ½ f3² N C on the diagonal of C = (ASAᵀ)∘(ASAᵀ), N = (I − ½ C f4)⁻¹: how much of a row's weight is lost as its own
+// variance follows its predictor. Less than all of it, so that Q stays above P, whatever the groups are.
+Vector FieldInnerProblem::response_of_rows(const FieldInner& at) const {
+    constexpr double kMost = 0.9;
+    const Eigen::ArrayXd square = at.variances.array().square();
+    const Eigen::ArrayXd bent = (1.0 - 0.5 * square * at.terms.fourth.array()).max(0.1);
+    const Eigen::ArrayXd lost = 0.5 * at.terms.third.array().square() * square / bent;
+    return lost.min(kMost * at.weights.array().max(0.0));
 }
 
 void FieldInnerProblem::respond(const LocalResponse& response, std::size_t grouping, const FieldInner& at, bool bounded,
