@@ -120,7 +120,7 @@ TEST_F(FieldDraws, CountsInNestedGroupsConverge) {
         const int brood = i / 3;
         const double h = normal();
         const double rate =
-            std::exp(0.3 - 0.5 * h + 0.8 * std::sin(2.3 * loc) + 0.6 * std::cos(1.7 * brood) + 0.5 * normal());
+            std::exp(0.3 - 0.5 * h + 2.0 * std::sin(2.3 * loc) + 0.6 * std::cos(1.7 * brood) + 0.5 * normal());
         text += std::to_string(loc) + "," + std::to_string(brood) + "," + std::to_string(i) + "," + std::to_string(h) +
                 "," + std::to_string(static_cast<int>(rate + 0.5)) + "\n";
     }
