@@ -5,6 +5,7 @@
 #include "model/field/row_design.hpp"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 /// The best normal q(x) = N(m, S) of a field whose rows are not normal, given ψ: the maximum of
@@ -97,6 +98,8 @@ class FieldInnerProblem {
     void respond(const LocalResponse& response, std::size_t grouping, const FieldInner& at, bool bounded,
                  FieldBlocks& blocks) const;
     Vector response_of_rows(const FieldInner& at) const;
+    /// Blocks to take in place of these, where these leave the fixed effects much less sure than rows one by one do.
+    std::optional<FieldBlocks> sound(const FieldGiven& given, const FieldInner& at, const FieldBlocks& blocks) const;
     void start(const FieldGiven& given, FieldInner& at) const;
     /// F and everything that belongs to a mean and weights; false where there is no such q, or no finite bound.
     bool evaluate(const FieldGiven& given, FieldInner& at) const;
