@@ -121,13 +121,21 @@ std::string draws_text(double ess) {
 }
 
 // Of rows that are not normal: the field given ψ is a normal that is near, of which these are draws. Weighted by how
-// much more of the posterior there is at each they are draws of that, where they reach it; otherwise nothing.
-std::optional<Vector> exact_log_weights(const FieldDraws& draws, const Vector& log_joint) {
+// much more of the posterior there is at each they are draws of that, where they reach it; otherwise nothing. Where
+// fewer than half of them count, a few carry much: then their errors are larger than they look.
+struct ExactWeights {
+    Vector log_weights;
+    double caution = 1.0;
+};
+
+std::optional<ExactWeights> exact_log_weights(const FieldDraws& draws, const Vector& log_joint) {
     const Vector ratios = draws.log_weights + log_joint - draws.log_density;
     if (ratios.array().isNaN().any() || !(ratios.maxCoeff() > -std::numeric_limits<double>::infinity())) return {};
     const ParetoSmoothed smoothed = pareto_smooth(ratios);
     if (!(smoothed.k_hat < pareto_threshold(ratios.size())) || smoothed.ess < kEnoughDraws) return {};
-    return smoothed.log_weights;
+    constexpr double kCaution = 3.0;
+    const bool is_even = smoothed.ess >= 0.5 * static_cast<double>(ratios.size());
+    return ExactWeights{smoothed.log_weights, is_even ? 1.0 : kCaution};
 }
 
 // What is left of a difference whose standard error is this: nothing of one that is no larger.
@@ -138,14 +146,15 @@ double beyond(double difference, double error) {
 /// Mean and sd of weighted numbers, of which some weights are those of draws of p and others of q: what the former are
 /// beyond the latter, and how sure that is, in sds.
 struct Moved {
-    Moved(const Vector& values, const Vector& near, const Vector& exact) {
+    Moved(const Vector& values, const Vector& near, const ExactWeights& weights) {
+        const Vector& exact = weights.log_weights;
         const NormalApproximation before = weighted_moments(values.transpose(), near);
         const NormalApproximation after = weighted_moments(values.transpose(), exact);
         sd = std::sqrt(before.covariance(0, 0));
         const Eigen::ArrayXd change = weights_of(exact) - weights_of(near);
         const Eigen::ArrayXd z = (values.array() - before.mean[0]) / sd;
-        mean_error = (change * z).matrix().norm();
-        ratio_error = 0.5 * (change * (z.square() - 1.0)).matrix().norm();
+        mean_error = weights.caution * (change * z).matrix().norm();
+        ratio_error = weights.caution * 0.5 * (change * (z.square() - 1.0)).matrix().norm();
         mean = sd * beyond((after.mean[0] - before.mean[0]) / sd, mean_error);
         ratio = std::exp(beyond(0.5 * std::log(after.covariance(0, 0) / before.covariance(0, 0)), ratio_error));
     }
@@ -159,7 +168,7 @@ struct Moved {
 // From what was integrated to the posterior itself, by the same draws with the weights of either: where these are the
 // same nothing moves, and no more than is beyond the noise of draws.
 void move_by_draws(const std::vector<PosteriorVariable>& all, const Matrix& values, const Vector& near,
-                   const Vector& exact, const std::vector<bool>& is_drawn, IntegratedPosterior& result) {
+                   const ExactWeights& exact, const std::vector<bool>& is_drawn, IntegratedPosterior& result) {
     Vector scale = Vector::Ones(static_cast<Index>(all.size()));
     for (std::size_t v = 0; v < all.size(); ++v) {
         const auto at = static_cast<Index>(v);
@@ -178,7 +187,7 @@ void move_by_draws(const std::vector<PosteriorVariable>& all, const Matrix& valu
         result.unbounded_sd[at] *= unbounded.ratio;
         if (result.quantiles[v].size() == 0) continue;
         const Vector before = unbounded_values(transform, draw_quantiles(transform, own, near));
-        const Vector after = unbounded_values(transform, draw_quantiles(transform, own, exact));
+        const Vector after = unbounded_values(transform, draw_quantiles(transform, own, exact.log_weights));
         Vector quantiles = unbounded_values(transform, result.quantiles[v]);
         for (Index i = 0; i < quantiles.size(); ++i) {
             // Of a quantile, as of a normal.
@@ -304,9 +313,9 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
     const FieldDraws field = integral.draw(draws, options.seed, each);
     result.draws = field.statistics;
     result.log_density = model_->log_joint(result.draws, options.threads);
-    std::optional<Vector> exact_weights;
+    std::optional<ExactWeights> exact_weights;
     if (model_->has_corrections()) exact_weights = exact_log_weights(field, result.log_density);
-    result.log_weights = exact_weights.value_or(field.log_weights);
+    result.log_weights = exact_weights ? exact_weights->log_weights : field.log_weights;
     const auto values_of = [&](const Matrix& statistics_at_draws) {
         Matrix at_draws = resolved.weights.transpose() * statistics_at_draws;
         at_draws.colwise() += resolved.constants;
