@@ -197,6 +197,29 @@ TEST(BugsData, TextsMeanMissingValuesWhereTheyAreSaidTo) {
     }
 }
 
+TEST(BugsData, TextsOfATableInMemoryMeanMissingValuesToo) {
+    DataFrame frame;
+    frame.name = "here";
+    frame.rows = 4;
+    frame.columns.resize(2);
+    frame.columns[0].name = "g";
+    frame.columns[0].levels = {"?", "a", "b"};
+    frame.columns[0].codes = {1, 0, 2, 1};
+    frame.columns[1].name = "y";
+    frame.columns[1].numbers = {4.0, -999.0, 1.0, 2.0};
+    Data data = Data::read({}, {"?", "-999", "2", "4"});
+    data.add_frame(frame);
+    const DataArray& text = *data.find("g");
+    EXPECT_EQ(text.levels, (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(text.values[0], 1.0);
+    EXPECT_TRUE(std::isnan(text.values[1]));
+    EXPECT_EQ(text.values[2], 2.0);  // the second of the levels, and not the number 2
+    const DataArray& numbers = *data.find("y");
+    EXPECT_TRUE(std::isnan(numbers.values[0]) && std::isnan(numbers.values[1]) && std::isnan(numbers.values[3]));
+    EXPECT_EQ(numbers.values[2], 1.0);
+    EXPECT_EQ(data.find("N")->values[0], 4.0);  // how many rows there are is not missing
+}
+
 TEST(BugsData, ASingleColumnKeepsItsBlankLines) {
     const File file("one.csv", "y\n1\n\n3\n");
     const Data data = Data::read({file.path()});

@@ -78,9 +78,9 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) or (kind is not None and str(kind) in ("category", "string"))
 
 
-def data_of_model(data: Any) -> _core.Data:
-    """Data of a model: files as the program reads them, anything else copied into arrays."""
+def data_of_model(data: Any, na: Sequence[str] = ()) -> _core.Data:
+    """Data of a model: files as the program reads them, anything else copied into arrays; `na` are texts that mean a missing value."""
     parts = [] if data is None else _parts(data)
     if parts and all(isinstance(part, str) for part in parts):
-        return _core.Data.from_paths(parts)
-    return _core.Data.from_parts(parts)
+        return _core.Data.from_paths(parts, list(na))
+    return _core.Data.from_parts(parts, list(na))

@@ -123,6 +123,8 @@ def compare(fits: Union[Mapping[Any, Fit], Sequence[Fit]], *, method: Optional[s
     >>> found.best_key
     'line'
     """
+    if isinstance(fits, Fit):
+        fits = [fits]
     named = dict(fits) if isinstance(fits, Mapping) else dict(enumerate(fits))
     for key, fit in named.items():
         if not isinstance(fit, Fit):

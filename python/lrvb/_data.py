@@ -87,11 +87,19 @@ def _text_column(name: str, values: Any) -> tuple[str, list[str], np.ndarray]:
     return name, texts, again[codes]
 
 
+def require_whole_doubles(name: str, values: Any) -> None:
+    """Refuses whole numbers that doubles cannot tell from their neighbours: groups would become one."""
+    if len(values) and max(abs(int(values.min())), abs(int(values.max()))) > 2**53:
+        raise DataError(f"column {name!r} holds whole numbers that are too large for a double: make text of them if they group, or change their unit")
+
+
 def _frame_column(name: str, values: Any) -> tuple[Any, ...]:
     """A column of a frame: numbers where they are, and anything else as text."""
     import pandas as pd
 
     kind = values.dtype
+    if pd.api.types.is_integer_dtype(kind) and not isinstance(kind, pd.CategoricalDtype):
+        require_whole_doubles(name, values.dropna())
     if isinstance(kind, pd.CategoricalDtype) or kind == object or pd.api.types.is_bool_dtype(kind):
         return _text_column(name, values)
     if pd.api.types.is_string_dtype(kind) and not pd.api.types.is_numeric_dtype(kind):
@@ -128,6 +136,26 @@ def frame_columns(frame: Any, columns: Optional[Sequence[str]] = None, what_can_
             if not what_can_be_read:
                 raise
     return result
+
+
+def _frame_of(columns: Mapping[Any, Any]) -> Any:
+    """A frame of a mapping of names to columns; a single number stands in every row."""
+    import pandas as pd
+
+    lengths: dict[Any, int] = {}
+    for name, values in columns.items():
+        dimensions = np.ndim(values) if not hasattr(values, "ndim") else values.ndim
+        if dimensions > 1:
+            raise DataError(f"column {name!r} of the mapping has {dimensions} dimensions, but must have one: give each of its columns a name")
+        if dimensions == 1:
+            lengths[name] = len(values)
+    if not lengths:
+        raise DataError("the mapping holds no column with rows: give a name and its values for each column")
+    first = next(iter(lengths))
+    for name, length in lengths.items():
+        if length != lengths[first]:
+            raise DataError(f"column {name!r} of the mapping has {length} rows, but {first!r} has {lengths[first]}: give every column the same rows")
+    return pd.DataFrame(dict(columns))
 
 
 def checked_names(names: Any, width: int) -> list[str]:
@@ -266,11 +294,11 @@ def as_data(
         if len(data) == 0 or not parts:
             raise DataError(f"the frame has {len(data)} rows and {len(parts)} columns that are used: there is nothing in it")
     elif isinstance(data, Mapping):
-        import pandas as pd
-
-        parts = frame_columns(pd.DataFrame(dict(data)), columns, what_can_be_read)
+        parts = frame_columns(_frame_of(data), columns, what_can_be_read)
     elif hasattr(data, "iloc"):  # a Series
         parts = [_frame_column(str(data.name) if data.name is not None else "1", data)]
+    elif hasattr(data, "read"):
+        raise DataError(f"the data are an open file ({type(data).__name__}): give its path, or the frame that pandas.read_csv makes of it")
     elif callable(data) or isinstance(data, Iterator):
         if weights is not None:
             raise DataError("weights in an array are for data in memory: give them as a column of the chunks")

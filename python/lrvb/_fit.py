@@ -83,8 +83,10 @@ class Fit(FitFile):
             table["sd_percent_per_percent"] = [effect.sd_percent for effect in effects]
         return pd.DataFrame(table)
 
-    def influence(self, top: Optional[int] = 20, variables: Names = None) -> pd.DataFrame:
-        """What dropping each row would do to the means, in posterior sds: the most influential rows first.
+    def influence(
+        self, top: Optional[int] = 20, variables: Names = None, *, by: Optional[str] = None, refit: bool = False
+    ) -> pd.DataFrame:
+        """What dropping each row would do to the means, in posterior sds as the summary shows them: the most influential rows first.
 
         Parameters
         ----------
@@ -92,11 +94,17 @@ class Fit(FitFile):
             So many rows; None is all, in the order of the data.
         variables : str or sequence of str, optional
             Those that are looked at; one for each parameter otherwise.
+        by : str, optional
+            Drop all rows with the same value in this column together, such as a subject's: one that the fit reads, of a regression one of
+            its formula.
+        refit : bool
+            By fits without them, one for each that is shown, instead of the first order; NaN where there is no model without them.
 
         Returns
         -------
         DataFrame
-            What the row holds, how far it moves all means together (distance), and each of them. The index counts rows from 0, as Python does.
+            What the row holds, how far it moves all means together (distance), and each of them. The index counts rows from 0, as Python does;
+            with `by` it has the values of that column, and there is how many rows each has.
 
         Examples
         --------
@@ -105,7 +113,12 @@ class Fit(FitFile):
         >>> int(fit.influence(top=1).index[0])
         99
         """
-        return by_row(self._core.influence(listed(variables), None if top is None else count("top", top)))
+        most = None if top is None else count("top", top)
+        if by is None:
+            return by_row(self._core.influence(listed(variables), most, bool(refit)))
+        if not isinstance(by, str):
+            raise UsageError(f"by is {by!r}, but must be the name of a column")
+        return by_row(self._core.influence_by(listed(variables), by, most, bool(refit))).astype({"rows": np.int64}).rename_axis(by)
 
     def leverage(self, variables: Names = None) -> pd.DataFrame:
         """How much each mean moves with each datum, d mean / d x, for every row.
@@ -432,6 +445,10 @@ class Fit(FitFile):
         self._core = _core.parse_fit(state["fit"], "a fit that was unpickled")
         self._check = None
         self._checking = threading.Lock()
+
+    # Nothing changes a fit: copies share its numbers and its data, which pickles leave behind.
+    def __copy__(self) -> Fit:
+        return Fit(self._core, self._check)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Fit:
         return Fit(self._core, self._check)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Mapping
 from typing import Any, Iterable, Optional, Sequence, Union
@@ -16,7 +17,7 @@ from ._data import DataLike, as_data, MEMORY, WEIGHTS
 from ._errors import ConvergenceWarning, DataError, FitWarning, UsageError, file_error, in_python, warn
 from ._fit import Fit
 from ._progress import progress_of
-from ._request import Settings, Text, as_list, count, request_of, text_of, texts, whole
+from ._request import HOW, Settings, Text, as_list, count, request_of, text_of, texts, whole
 
 
 def told(fit: Fit) -> Fit:
@@ -41,6 +42,12 @@ def asked(ask: Callable[[_core.Request, _core.Data], Any], kind: str, data: _cor
 def fitted(kind: str, data: _core.Data, settings: Settings, *, source: Any = None, **rest: Any) -> Fit:
     """A fit of a kind of model, after its warnings were given."""
     return told(Fit(asked(_core.fit, kind, data, settings, source, rest)))
+
+
+def parted(arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arguments of a function that fits: those that say what, and those of :func:`request_of`, which say how."""
+    how = {name: arguments[name] for name in arguments if name in HOW}
+    return {name: arguments[name] for name in arguments if name not in HOW}, how
 
 
 def mixture(
@@ -131,18 +138,12 @@ def mixture(
     >>> fit.summary(["mu"])["mean"].round(2).tolist()
     [0.0, 8.0]
     """
+    what, how = parted(locals())
     if isinstance(n_components, (range, list, tuple, np.ndarray)):
         raise UsageError(f"n_components is {n_components!r}, but must be one number: lrvb.mixtures fits several, and compares them")
-    core, settings = _mixture_request(
-        data, whole("n_components", n_components), columns=columns, weights=weights, covariance=covariance, prior=prior,
-        prior_alpha=prior_alpha, prior_mean=prior_mean, prior_variance=prior_variance, prior_shape=prior_shape, prior_rate=prior_rate,
-        prior_dof=prior_dof, prior_inverse_scale=prior_inverse_scale, fix=fix, at=at, restarts=restarts, drop_missing=drop_missing, na=na,
-        names=names, memory=memory,
-    )  # fmt: skip
-    return fitted(
-        "mixture", core, settings, source=data, seed=seed, tolerance=tolerance, max_iterations=max_iterations, check=check,
-        seconds=seconds, threads=threads, progress=progress,
-    )  # fmt: skip
+    what["n_components"] = whole("n_components", n_components)
+    core, settings = _mixture_request(**what)
+    return fitted("mixture", core, settings, source=data, **how)
 
 
 def mixtures(
@@ -181,15 +182,16 @@ def mixtures(
     >>> lrvb.mixtures(x, range(1, 4), check="never").best_key
     2
     """
+    _, how = parted(locals())
     numbers = [int(whole("n_components", number)) for number in n_components]
     if not numbers or numbers != list(range(numbers[0], numbers[-1] + 1)):
         raise UsageError(f"n_components is {n_components!r}, but must be numbers one after the other, such as range(1, 9)")
-    core, settings = _mixture_request(data, f"{numbers[0]}:{numbers[-1]}", **options)
-    rest = {
-        "seed": seed, "tolerance": tolerance, "max_iterations": max_iterations, "check": check, "seconds": None, "threads": threads,
-        "progress": progress,
-    }  # fmt: skip
-    found = Comparison(asked(_core.fit_range, "mixture", core, settings, data, rest), numbers)
+    if "seconds" in options:
+        raise UsageError("seconds is how long the check of one fit may take: leave it out, and ask the best fit by its check()")
+    one = inspect.signature(mixture).bind(data, f"{numbers[0]}:{numbers[-1]}", **options)
+    one.apply_defaults()
+    core, settings = _mixture_request(**parted(one.arguments)[0])
+    found = Comparison(asked(_core.fit_range, "mixture", core, settings, data, {**how, "seconds": None}), numbers)
     for number, fit in found.items():
         if not fit.converged:
             warn(f"n_components = {number}: {fit.message}", ConvergenceWarning)
@@ -197,30 +199,11 @@ def mixtures(
 
 
 def _mixture_request(
-    data: DataLike,
-    components: str,
-    *,
-    columns: Optional[Text] = None,
-    weights: Union[str, np.ndarray, None] = None,
-    covariance: str = "full",
-    prior: str = "auto",
-    prior_alpha: Optional[float] = None,
-    prior_mean: Any = None,
-    prior_variance: Any = None,
-    prior_shape: Optional[float] = None,
-    prior_rate: Any = None,
-    prior_dof: Optional[float] = None,
-    prior_inverse_scale: Any = None,
-    fix: Optional[Text] = None,
-    at: Union[str, os.PathLike[str], None] = None,
-    restarts: Optional[int] = None,
-    drop_missing: bool = False,
-    na: Sequence[str] = (),
-    names: Optional[Sequence[str]] = None,
-    memory: int = MEMORY,
-) -> tuple[_core.Data, list[tuple[str, str]]]:
-    """The data, and the options of the library, of a mixture."""
-    settings = [("components", components), ("covariance", str(covariance)), ("prior", str(prior))]
+    data: DataLike, n_components: str, covariance: Any, prior: Any, columns: Any, weights: Any, restarts: Any, fix: Any, at: Any,
+    drop_missing: bool, na: Any, names: Any, memory: int, **numbers: Any,
+) -> tuple[_core.Data, list[tuple[str, str]]]:  # fmt: skip
+    """The data, and the options of the library, of a mixture; `numbers` are those of its prior."""
+    settings = [("components", n_components), ("covariance", str(covariance)), ("prior", str(prior))]
     own = [str(name) for name in data.columns] if hasattr(data, "columns") else None
     used = None
     if columns is not None:
@@ -234,11 +217,7 @@ def _mixture_request(
         settings.append(("fix", as_list("fix", fix)))
     if at is not None:
         settings.append(("at", os.fspath(at)))
-    numbers = {
-        "prior-alpha": prior_alpha, "prior-mean": prior_mean, "prior-variance": prior_variance, "prior-shape": prior_shape,
-        "prior-rate": prior_rate, "prior-dof": prior_dof, "prior-inverse-scale": prior_inverse_scale,
-    }  # fmt: skip
-    settings += [(key, text_of(key.replace("-", "_"), value)) for key, value in numbers.items() if value is not None]
+    settings += [(key.replace("_", "-"), text_of(key, value)) for key, value in numbers.items() if value is not None]
     if restarts is not None:
         settings.append(("restarts", whole("restarts", restarts)))
     if drop_missing:
@@ -317,6 +296,7 @@ def regression(
     >>> round(fit.mean("beta[x]"), 2)
     0.98
     """
+    _, how = parted(locals())
     if not isinstance(formula, str):
         raise UsageError(f"formula is {formula!r}, but must be text, such as 'y ~ x + (1 | g)'")
     settings = [("FORMULA", formula)]
@@ -344,10 +324,7 @@ def regression(
         used = named + ([weights] if weights else [])
         used = None if [name for name in used if name not in [str(own) for own in data.columns]] else used
     core = as_data(data, names=names, columns=used, na=texts("na", na), memory=count("memory", memory))
-    return fitted(
-        "regression", core, settings, source=data, seed=seed, tolerance=tolerance, max_iterations=max_iterations, check=check,
-        seconds=seconds, threads=threads, progress=progress,
-    )  # fmt: skip
+    return fitted("regression", core, settings, source=data, **how)
 
 
 def model(
@@ -357,6 +334,7 @@ def model(
     monitor: Optional[Text] = None,
     factorised: bool = False,
     restarts: Optional[int] = None,
+    na: Sequence[str] = (),
     seed: Any = 1,
     tolerance: float = 1e-8,
     max_iterations: int = 10000,
@@ -381,6 +359,8 @@ def model(
         Give every normal node a factor of its own, instead of one to all that are jointly normal.
     restarts : int, optional
         Starts, of which the best wins.
+    na : sequence of str
+        What means a missing value, besides NaN and None: "-999".
     seed, tolerance, max_iterations, check, seconds, threads, progress
         As of :func:`mixture`.
 
@@ -397,6 +377,7 @@ def model(
     >>> fit.variables, fit.influence(top=1).index[0]
     (['mu', 'log_tau', 'tau'], 'y[4]')
     """
+    _, how = parted(locals())
     settings = [("MODEL", text_of_model(text))]
     if monitor is not None:
         settings.append(("monitor", monitor if isinstance(monitor, str) else ",".join(monitor)))
@@ -406,10 +387,7 @@ def model(
         settings.append(("restarts", whole("restarts", restarts)))
     missing = text if isinstance(text, (str, os.PathLike)) and "{" not in os.fspath(text) and not os.path.exists(text) else data
     try:
-        core = data_of_model(data)
+        core = data_of_model(data, texts("na", na))
     except DataError as error:
         raise file_error(error, data) from None
-    return fitted(
-        "model", core, settings, source=missing, seed=seed, tolerance=tolerance, max_iterations=max_iterations, check=check, seconds=seconds,
-        threads=threads, progress=progress,
-    )  # fmt: skip
+    return fitted("model", core, settings, source=missing, **how)

@@ -273,6 +273,9 @@ class Model:
         self._builder = _core.Builder()
         self._declared: Optional[_core.DeclaredModel] = None
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a Model is neither copied nor pickled: declare it in a function that can be called again; its fit can be pickled")
+
     # Variables.
 
     def add(self, name: str, distribution: Distribution, row: Optional[_core.Row] = None) -> Variable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from typing import Any, Optional, Sequence, Union
 
@@ -100,3 +101,7 @@ def request_of(
 def whole(name: str, value: Any) -> str:
     """A whole number from 1, as options write it."""
     return str(count(name, value))
+
+
+#: The arguments of functions that fit which say how, not what.
+HOW = frozenset(inspect.signature(request_of).parameters) - {"kind", "settings"}

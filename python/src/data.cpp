@@ -225,14 +225,14 @@ Data Data::from_chunks(const py::function& chunks, const std::vector<std::string
     return Data(Dataset(std::make_shared<Chunks>(chunks, names, is_repeatable), DataOptions{memory, na}));
 }
 
-Data Data::from_paths(const std::vector<std::string>& paths) {
-    Data data{Dataset(paths)};
+Data Data::from_paths(const std::vector<std::string>& paths, const std::vector<std::string>& na) {
+    Data data{Dataset(paths).with_na(na)};
     data.is_file_ = true;
     return data;
 }
 
-Data Data::from_parts(const py::list& parts) {
-    bugs::Data all;
+Data Data::from_parts(const py::list& parts, const std::vector<std::string>& na) {
+    bugs::Data all = bugs::Data::read({}, na);
     for (const py::handle& part : parts) {
         if (py::isinstance<py::str>(part)) {
             all.add_file(py::cast<std::string>(part));
@@ -243,7 +243,7 @@ Data Data::from_parts(const py::list& parts) {
             for (const py::handle& entry : py::cast<py::list>(part)) all.add(array_of(py::cast<py::tuple>(entry)));
         }
     }
-    return Data(Dataset::of_arrays(kInMemory, all.arrays()));
+    return Data(Dataset::of_arrays(kInMemory, all.arrays()).with_na(na));
 }
 
 Data Data::from_source(std::shared_ptr<RowSource> source) {

@@ -22,10 +22,10 @@ class Data {
                             std::size_t memory, const std::vector<std::string>& na);
 
     /// For models in text: files together, as the program reads them.
-    static Data from_paths(const std::vector<std::string>& paths);
+    static Data from_paths(const std::vector<std::string>& paths, const std::vector<std::string>& na);
     /// The same of what lies in memory, and of files beside it. Each part is a path, a tuple (rows, columns as above)
     /// for a table, or a list of (name, array of any dimensions). All is copied.
-    static Data from_parts(const py::list& parts);
+    static Data from_parts(const py::list& parts, const std::vector<std::string>& na);
     /// Rows that are with others.
     static Data from_source(std::shared_ptr<RowSource> source);
 

@@ -238,6 +238,11 @@ const FittedModel& Fit::with_data() const {
     return *with_data_;
 }
 
+const Dataset& Fit::dataset() const {
+    if (!data_) throw std::runtime_error("the rows of a declared model have no columns to be grouped by");
+    return data_->dataset();
+}
+
 std::shared_ptr<Fit> Fit::corrected(const Check& check) const {
     std::shared_ptr<Fit> result(new Fit(lrvb::corrected(file_, check), threads_));
     result->data_ = data_;

@@ -85,6 +85,8 @@ class Fit {
     /// The model with its data, as it was before a correction. Throws std::runtime_error where there are none, and
     /// where they have changed.
     const FittedModel& with_data() const;
+    /// These data as a table; throws std::runtime_error where there is none.
+    const Dataset& dataset() const;
 
     std::shared_ptr<Fit> corrected(const Check& check) const;
 

@@ -271,6 +271,7 @@ void bind_fit(py::module_& module) {
         .def("covariance", &covariance, Guard())
         .def("sensitivity", &sensitivity, Guard())
         .def("influence", &influence, Guard())
+        .def("influence_by", &influence_by, Guard())
         .def("leverage", &leverage, Guard())
         .def("robust", &robust, Guard())
         .def("check", &check_of, Guard())

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace lrvb::python {
 
@@ -35,6 +36,19 @@ void label(NumberTable& table, const FittedModel& fitted, Index row) {
         table.rows.push_back(fitted.file_row(row));
     } else {
         table.names.push_back(std::move(name));
+    }
+}
+
+// Without some rows there is no model: a level that only these have. Then there is no number either.
+template <class Dropped, class Predicted>
+Predicted refitted_or_nothing(const RowInfluence& influence, const Dropped& dropped, const Predicted& predicted) {
+    try {
+        return influence.refitted(dropped);
+    } catch (const std::runtime_error&) {
+        Predicted nothing = predicted;
+        nothing.distance = std::numeric_limits<double>::quiet_NaN();
+        nothing.shifts.setConstant(nothing.distance);
+        return nothing;
     }
 }
 
@@ -97,7 +111,7 @@ std::vector<PriorEffect> sensitivity(const Fit& fit, const std::vector<Index>& c
     return with_sds ? prior_effects(fit.with_data(), chosen) : prior_effects(fit.file(), chosen);
 }
 
-NumberTable influence(const Fit& fit, const std::vector<std::string>& names, std::optional<Index> top) {
+NumberTable influence(const Fit& fit, const std::vector<std::string>& names, std::optional<Index> top, bool refit) {
     if (top && *top < 1) throw std::invalid_argument(fmt::format("top is {}, but must be 1 or more", *top));
     const FittedModel& fitted = fit.with_data();
     const RowInfluence rows(fitted, names);
@@ -106,6 +120,10 @@ NumberTable influence(const Fit& fit, const std::vector<std::string>& names, std
         cases = rows.most_influential(*top);
     } else {
         rows.each([&](const RowInfluence::Case& one) { cases.push_back(one); });
+    }
+    for (RowInfluence::Case& one : cases) {
+        interruption_point();
+        if (refit) one = refitted_or_nothing(rows, one, one);
     }
     NumberTable table;
     table.columns = fitted.inputs();
@@ -119,6 +137,33 @@ NumberTable influence(const Fit& fit, const std::vector<std::string>& names, std
         table.numbers.row(static_cast<Index>(i)) << one.inputs.transpose(), still.transpose(), one.distance,
             one.shifts.transpose();
         label(table, fitted, one.row);
+    }
+    return table;
+}
+
+NumberTable influence_by(const Fit& fit, const std::vector<std::string>& names, const std::string& column,
+                         std::optional<Index> top, bool refit) {
+    const FittedModel& fitted = fit.with_data();
+    const RowInfluence rows(fitted, names);
+    const std::vector<RowInfluence::Group> groups = rows_by(fitted, fit.dataset(), column);
+    const std::vector<RowInfluence::GroupCase> cases = rows.of_groups(groups);
+    std::vector<std::size_t> order(cases.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (top) {
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::size_t a, std::size_t b) { return cases[a].distance > cases[b].distance; });
+        order.resize(std::min(order.size(), static_cast<std::size_t>(*top)));
+    }
+    NumberTable table;
+    table.columns = {"rows", "distance"};
+    for (const std::string& name : names_at(fitted.posterior(), rows.variables())) table.columns.push_back(name);
+    table.numbers.resize(static_cast<Index>(order.size()), static_cast<Index>(table.columns.size()));
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        interruption_point();
+        const RowInfluence::GroupCase& predicted = cases[order[i]];
+        const RowInfluence::GroupCase one = refit ? refitted_or_nothing(rows, groups[order[i]], predicted) : predicted;
+        table.numbers.row(static_cast<Index>(i)) << static_cast<double>(one.rows), one.distance, one.shifts.transpose();
+        table.names.push_back(one.name);
     }
     return table;
 }

@@ -28,7 +28,11 @@ NumberTable summary(const Fit& fit, const std::vector<Index>& chosen, double lev
 Matrix covariance(const Fit& fit, const std::vector<Index>& chosen, bool mean_field);
 std::vector<PriorEffect> sensitivity(const Fit& fit, const std::vector<Index>& chosen, bool with_sds);
 /// All rows in order where there is no `top`.
-NumberTable influence(const Fit& fit, const std::vector<std::string>& names, std::optional<Index> top);
+/// By fits without the rows that are shown, where `refit`; NaN where there is no model without them.
+NumberTable influence(const Fit& fit, const std::vector<std::string>& names, std::optional<Index> top, bool refit);
+/// Of all rows with the same value of a column together.
+NumberTable influence_by(const Fit& fit, const std::vector<std::string>& names, const std::string& column,
+                         std::optional<Index> top, bool refit);
 NumberTable leverage(const Fit& fit, const std::vector<std::string>& names);
 NumberTable robust(const Fit& fit, const std::vector<std::string>& names);
 std::shared_ptr<Check> check_of(const Fit& fit, const std::optional<std::string>& method, Index draws,

@@ -1,6 +1,8 @@
 """Forty bad inputs and more: the right exception, the right sentence, and no crash."""
 
+import copy
 import os
+import pickle
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -92,7 +94,11 @@ CASES = {
     "chunks that fail": (lambda: fitted(failing_chunks), OSError, "the disk is gone"),
     "chunks of another width": (lambda: fitted(uneven_chunks), ValueError, "shape \\(3, 2\\)"),
     "an iterator that does not fit into memory": (lambda: fitted(iter([X[:, None]] * 3), memory=64), ValueError, "only once"),
-    "a closed file": (lambda: fitted(open(os.devnull)), ValueError, "no array|nothing|no chunk|holds"),
+    "an open file": (lambda: fitted(open(os.devnull)), ValueError, "an open file .* give its path"),
+    "columns of other lengths": (lambda: lrvb.regression("y ~ x", {"y": X, "x": X[1:]}), ValueError, "'x' of the mapping has 79 rows, but 'y' has 80"),
+    "a column of two dimensions": (lambda: lrvb.regression("y ~ x", {"y": X, "x": np.c_[X, X]}), ValueError, "'x' of the mapping has 2 dimensions"),
+    "a mapping of nothing": (lambda: lrvb.regression("y ~ x", {}), ValueError, "holds no column"),
+    "groups beyond doubles": (lambda: lrvb.regression("y ~ x + (1 | i)", FRAME.assign(i=2**60 + np.arange(80) % 4)), ValueError, "make text of them"),
     "chunks of other names": (lambda: fitted(lambda: iter([FRAME[["y"]], FRAME[["x"]]])), ValueError, "a chunk has the columns x"),
     "chunks of text": (lambda: fitted(lambda: iter([FRAME])), ValueError, "a chunk holds what is no number"),
     "chunks that are a number": (lambda: fitted(lambda: 3), TypeError, "not iterable"),
@@ -131,6 +137,10 @@ CASES = {
     "a device that is full": (lambda: a_fit().save("/dev/full"), OSError, "No space left"),
     "an unknown variable": (lambda: a_fit().summary("nu"), ValueError, "nu"),
     "a variable that is a number": (lambda: a_fit().summary([3]), ValueError, "must be a name"),
+    "one fit to compare": (lambda: lrvb.compare(a_fit()), ValueError, "nothing to be compared with"),
+    "seconds of several fits": (lambda: lrvb.mixtures(X, range(1, 3), seconds=3), ValueError, "seconds is how long"),
+    "groups by what is no column": (lambda: lrvb.regression("y ~ x", FRAME).influence(by="z"), ValueError, "z"),
+    "groups by a number": (lambda: lrvb.regression("y ~ x", FRAME).influence(by=3), ValueError, "by is 3"),
     "several where one is meant": (lambda: a_fit().mean("mu"), ValueError, "is 2 variables"),
     "a level of two": (lambda: a_fit().summary(level=2.0), ValueError, "level is 2"),
     "no row at the top": (lambda: a_fit().influence(top=0), ValueError, "top is 0"),
@@ -153,6 +163,8 @@ CASES = {
     "a negative precision": (lambda: lrvb.Model().normal("x", 0, -1), ValueError, "precision"),
     "text in a model": (lambda: lrvb.Model().normal("x", "zero", 1), TypeError, "must be a number"),
     "two variables of one name": (lambda: _twice(), ValueError, "mu"),
+    "a model that is pickled": (lambda: pickle.dumps(lrvb.Model()), TypeError, "neither copied nor pickled"),
+    "a model that is copied": (lambda: copy.deepcopy(lrvb.Model()), TypeError, "neither copied nor pickled"),
 }
 
 

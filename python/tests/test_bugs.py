@@ -77,6 +77,25 @@ def test_frames_and_several_parts(program, tmp_path):
     assert lrvb.model("model { a ~ dnorm(2, 4) }").mean("a") == pytest.approx(2.0)
 
 
+def test_what_means_a_missing_value(program, tmp_path):
+    marked, missing = Y.copy(), Y.copy()
+    marked[[2, 7]], missing[[2, 7]] = -999.0, np.nan
+    expected = lrvb.model(LINE, {"N": 12, "y": missing, "x": X})
+    assert expected.mean("y[3]") == pytest.approx(1.0 + 2.0 * 2, abs=1.0)
+    frame = pd.DataFrame({"y": marked, "x": X})
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    (tmp_path / "m.bug").write_text(LINE)
+    theirs = program_fit(program, tmp_path, tmp_path / "m.bug", tmp_path / "data.csv", "--na", "-999")
+    assert lrvb.model(tmp_path / "m.bug", tmp_path / "data.csv", na=["-999"]).to_json() == theirs
+    for data in ({"N": 12, "y": marked, "x": X}, frame):
+        fit = lrvb.model(LINE, data, na="-999")
+        assert fit.mean("y[3]") == expected.mean("y[3]")
+        # The data, as they are, fit to the fit that was read again.
+        assert len(lrvb.loads(fit.to_json()).with_data(data).influence(top=None)) == 10
+    with pytest.raises(ValueError, match="na is 3"):
+        lrvb.model(LINE, frame, na=3)
+
+
 def test_text_columns_and_missing_values():
     text = """model {
       for (i in 1:N) { y[i] ~ dnorm(m[g[i]], 1) }

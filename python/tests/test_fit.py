@@ -47,6 +47,37 @@ def test_influence_is_what_a_refit_does(mix, faithful):
     assert len(everything) == 272 and everything["distance"].nlargest(3).index.tolist() == [5, 132, 243]
 
 
+def test_influence_of_groups_and_by_refits():
+    sleep = pd.read_csv(DATA / "sleepstudy.csv")
+    fit = lrvb.regression("Reaction ~ Days + (1 | Subject)", sleep)
+    rows = fit.influence(top=None, variables=["beta", "sigma"])
+    groups = fit.influence(top=3, variables=["beta", "sigma"], by="Subject")
+    assert groups.index.name == "Subject" and groups.columns.tolist() == ["rows", "distance", "beta[Days]", "sigma"]
+    assert groups["distance"].is_monotonic_decreasing and (groups["rows"] == 10).all()
+    first = groups.index[0]
+    own = rows[(sleep["Subject"].astype(str) == first).to_numpy()]
+    assert own[["beta[Days]", "sigma"]].sum().to_numpy() == pytest.approx(groups.loc[first, ["beta[Days]", "sigma"]].to_numpy(float))
+    # A fit without the group, under the prior that the fit had, in the sds that the summary shows.
+    again = fit.influence(top=1, variables=["beta", "sigma"], by="Subject", refit=True)
+    words = ["intercept ~ normal(298.508, 140.822)", "beta[Days] ~ normal(0, 48.8915)", "sd[Subject,intercept] ~ half_t(2, 56.3288)", "sigma ~ half_t(2, 56.3288)"]
+    less = sleep[sleep["Subject"].astype(str) != first]
+    point = lrvb.regression("Reaction ~ Days + (1 | Subject)", sleep, check="never")
+    without = lrvb.regression("Reaction ~ Days + (1 | Subject)", less, prior=words, check="never")
+    for name in ("beta[Days]", "sigma"):
+        assert again.loc[first, name] == pytest.approx((without.mean(name) - point.mean(name)) / fit.sd(name), abs=1e-3)
+    top = fit.influence(top=2, variables="sigma")
+    refitted = fit.influence(top=2, variables="sigma", refit=True)
+    assert refitted.index.tolist() == top.index.tolist() and not refitted["sigma"].equals(top["sigma"])
+    # A level that one row alone has cannot be left out.
+    odd = pd.DataFrame({"y": [1.0, 2.0, 1.5, 2.5, 9.0, 1.2], "g": list("ababra")})
+    assert lrvb.regression("y ~ g", odd).influence(top=None, refit=True)["distance"].isna().tolist() == [False] * 4 + [True, False]
+
+
+def test_copies_keep_their_data(mix):
+    for again in (copy.copy(mix), copy.deepcopy(mix)):
+        assert again.influence(top=1).equals(mix.influence(top=1))
+
+
 def test_leverage_is_a_derivative(mix, faithful):
     step = 1e-4
     moved = faithful.copy()

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -139,10 +140,7 @@ void Data::add(DataArray array) {
         throw std::invalid_argument(fmt::format("bugs::Data: {} has {} values, but its dimensions ask for {}",
                                                 lrvb::detail::shown(array.name), array.size(), size));
     }
-    for (double& value : array.values) {
-        if (std::ranges::find(na_numbers_, value) != na_numbers_.end())
-            value = std::numeric_limits<double>::quiet_NaN();
-    }
+    if (array.name != kRows) leave_out_missing(array);
     if (array.name == kRows && has_implied_rows_) {
         remove(kRows);
         has_implied_rows_ = false;
@@ -157,6 +155,28 @@ void Data::add(DataArray array) {
     }
     places_.emplace(array.name, arrays_.size());
     arrays_.push_back(std::move(array));
+}
+
+// Numbers that mean a missing value; of text, whose values are 1, 2, …, levels that do, and the others close up.
+void Data::leave_out_missing(DataArray& array) const {
+    constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+    if (array.levels.empty()) {
+        for (double& value : array.values) {
+            if (std::ranges::find(na_numbers_, value) != na_numbers_.end()) value = kMissing;
+        }
+        return;
+    }
+    std::vector<std::string> kept;
+    std::vector<double> codes;
+    for (const std::string& level : array.levels) {
+        const bool is_missing = std::ranges::find(na_, level) != na_.end();
+        if (!is_missing) kept.push_back(level);
+        codes.push_back(is_missing ? kMissing : static_cast<double>(kept.size()));
+    }
+    for (double& value : array.values) {
+        if (!std::isnan(value)) value = codes.at(static_cast<std::size_t>(value) - 1);
+    }
+    array.levels = std::move(kept);
 }
 
 void Data::remove(const std::string& name) {

@@ -176,11 +176,11 @@ std::unique_ptr<SomeRows> FittedModel::some_rows(const std::vector<Index>& rows)
     return std::make_unique<SomeOfAllRows>(response(), rows);
 }
 
-SparseMatrix FittedModel::centring(const std::vector<Index>& variables) const {
+Centring FittedModel::centring(const std::vector<Index>& variables) const {
     const auto count = static_cast<Index>(variables.size());
     SparseMatrix identity(count, count);
     identity.setIdentity();
-    return identity;
+    return {variables, identity};
 }
 
 Matrix FittedModel::beside(const std::vector<Index>& rows) const {
@@ -195,6 +195,12 @@ void FittedModel::set_posterior(Posterior posterior) {
     file_.posterior = std::move(posterior);
     const bool is_dense = file_.posterior.mean_field_covariance->matrix() != nullptr;
     if (!is_dense && file_.posterior.has_response()) file_.hessian = response().hessian();
+}
+
+void FittedModel::set_uncorrected(Posterior posterior) {
+    shown_ = std::move(file_.posterior);
+    file_.correction.reset();
+    set_posterior(std::move(posterior));
 }
 
 void FittedModel::set_other_optima(const std::function<Posterior(const Optimum&)>& posterior_at) {

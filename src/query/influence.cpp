@@ -137,7 +137,7 @@ RowInfluence::RowInfluence(const FittedModel& fitted, const std::vector<std::str
     : fitted_(fitted),
       variables_(free_ones(fitted.posterior(), names)),
       functionals_(fitted.functionals(variables_)),
-      sds_(fitted.posterior().sds(variables_)) {
+      sds_(fitted.shown().sds(variables_)) {
     static_cast<void>(fitted.row_model());
     static_cast<void>(fitted.response());
     if (variables_.empty()) return;
@@ -146,10 +146,13 @@ RowInfluence::RowInfluence(const FittedModel& fitted, const std::vector<std::str
             fmt::format("the distance of {} variables together would take {} numbers: name some of them",
                         variables_.size(), variables_.size() * variables_.size()));
     }
-    const SparseMatrix centring = fitted.centring(variables_);
+    const Centring centring = fitted.centring(variables_);
     const SparseMatrix weights = functionals_.resolve(fitted.model().layout()).weights;
-    const Functionals centred(SparseMatrix(weights * SparseMatrix(centring.transpose())));
-    root_ = centring.transpose() * root_of_inverse(fitted.response().covariance(centred));
+    const Functionals centred(SparseMatrix(weights * SparseMatrix(centring.change.transpose())));
+    root_ = centring.change.transpose() *
+            root_of_inverse(fitted.is_corrected()
+                                ? fitted.shown().covariance_of(centring.variables, Method::linear_response)
+                                : fitted.response().covariance(centred));
 }
 
 void RowInfluence::each(const std::function<void(const Case&)>& visit) const {

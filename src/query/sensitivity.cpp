@@ -11,21 +11,28 @@ namespace lrvb {
 
 namespace {
 
+/// By linear response: sds, and their slopes in each number of the prior.
+struct SdSlopes {
+    Vector sds;
+    Matrix slopes;
+};
+
 // Central differences of the sds of refits from the optimum: steps of 1 % are far above the error of a refit and far
 // below what bends.
-Matrix sd_slopes(const FittedModel& fitted, const std::vector<Index>& chosen, const std::vector<PriorNumber>& priors) {
+SdSlopes sd_slopes(const FittedModel& fitted, const std::vector<Index>& chosen,
+                   const std::vector<PriorNumber>& priors) {
     Matrix slopes(static_cast<Index>(chosen.size()), static_cast<Index>(priors.size()));
     for (std::size_t h = 0; h < priors.size(); ++h) {
         const double step = 1e-2 * priors[h].unit;
         const auto sds = [&](double value) { return fitted.refit({{}, {{priors[h].name, value}}}).sds(chosen); };
         slopes.col(static_cast<Index>(h)) = (sds(priors[h].value + step) - sds(priors[h].value - step)) / (2.0 * step);
     }
-    return slopes;
+    return {fitted.posterior().sds(chosen), slopes};
 }
 
-std::vector<PriorEffect> effects_of(const FitFile& fit, const std::vector<Index>& chosen,
-                                    const std::vector<PriorNumber>& priors, const Matrix* slopes_of_sds) {
-    const Posterior& posterior = fit.posterior;
+// Of a posterior as it is shown.
+std::vector<PriorEffect> effects_of(const Posterior& posterior, const std::vector<Index>& chosen,
+                                    const std::vector<PriorNumber>& priors, const SdSlopes* sd_slopes) {
     if (!posterior.has_response()) {
         throw NotAnOptimum("the fit did not converge, so there is no response to ask: fit again, with another seed");
     }
@@ -45,9 +52,9 @@ std::vector<PriorEffect> effects_of(const FitFile& fit, const std::vector<Index>
             effect.sds_per_percent = effect.mean_slope * 0.01 * priors[h].value / sd;
             const bool is_location = priors[h].role == PriorNumber::Role::location;
             effect.weight = std::abs(effect.mean_slope * 0.01 * (is_location ? priors[h].unit : priors[h].value) / sd);
-            if (slopes_of_sds != nullptr) {
-                effect.sd_slope = (*slopes_of_sds)(row, column);
-                effect.sd_percent = effect.sd_slope * priors[h].value / sd;
+            if (sd_slopes != nullptr) {
+                effect.sd_slope = sd_slopes->slopes(row, column);
+                effect.sd_percent = effect.sd_slope * priors[h].value / sd_slopes->sds[row];
             }
             effects.push_back(std::move(effect));
         }
@@ -168,13 +175,13 @@ std::vector<PriorNumber> prior_numbers(const FitFile& fit) {
 }
 
 std::vector<PriorEffect> prior_effects(const FitFile& fit, const std::vector<Index>& chosen) {
-    return effects_of(fit, chosen, prior_numbers(fit), nullptr);
+    return effects_of(fit.posterior, chosen, prior_numbers(fit), nullptr);
 }
 
 std::vector<PriorEffect> prior_effects(const FittedModel& fitted, const std::vector<Index>& chosen) {
     const std::vector<PriorNumber> priors = prior_numbers(fitted.file());
-    const Matrix slopes = sd_slopes(fitted, chosen, priors);
-    return effects_of(fitted.file(), chosen, priors, &slopes);
+    const SdSlopes slopes = sd_slopes(fitted, chosen, priors);
+    return effects_of(fitted.shown(), chosen, priors, &slopes);
 }
 
 PriorRange prior_range(const PriorNumber& number) {

@@ -392,6 +392,72 @@ Matrix FieldIntegral::covariance(const Functionals& functionals, const Function&
     return 0.5 * (result + result.transpose());
 }
 
+namespace {
+
+/// Standard normals, and in some of the draws Student's t in place of all of them, or of the fixed effects' alone,
+/// which are the last to be eliminated: so that what has longer tails than a normal can be reached, and weighed against
+/// it.
+class LongTailed {
+  public:
+    LongTailed(Index fixed, Index all, bool is_long) : all_(all) {
+        if (is_long) parts_ = {part(fixed, 0.25, 5.0, 1.3), part(all, 0.15, 7.0, 1.0)};
+    }
+
+    Vector draw(Random& random) const {
+        Vector z = standard_normals(all_, random);
+        double place = parts_.empty() ? 1.0 : random.uniform();
+        for (const Part& own : parts_) {
+            if (place < own.share) {
+                const double chi_square = 2.0 * std::exp(random.log_gamma(0.5 * own.dof));
+                z.head(own.size) *= own.width * std::sqrt(own.dof / chi_square);
+                break;
+            }
+            place -= own.share;
+        }
+        return z;
+    }
+    double log_normal(const Vector& z) const {
+        return -0.5 * (static_cast<double>(all_) * std::log(2.0 * std::numbers::pi) + z.squaredNorm());
+    }
+    /// How much more of a normal there is than of what was drawn from.
+    double log_weight(const Vector& z) const {
+        double normal = 1.0;
+        std::vector<double> terms;  // of its density, over the normal's
+        for (const Part& own : parts_) {
+            const double square = z.head(own.size).squaredNorm();
+            const double power = 0.5 * (own.dof + static_cast<double>(own.size));
+            terms.push_back(std::log(own.share) + own.constant + 0.5 * square -
+                            power * std::log1p(square / (own.width * own.width * own.dof)));
+            normal -= own.share;
+        }
+        terms.push_back(std::log(normal));
+        const double largest = *std::max_element(terms.begin(), terms.end());
+        double sum = 0.0;
+        for (const double term : terms) sum += std::exp(term - largest);
+        return -largest - std::log(sum);
+    }
+
+  private:
+    struct Part {
+        Index size;
+        double share;
+        double dof;
+        double width;
+        double constant;  // of its density over the normal's
+    };
+    static Part part(Index size, double share, double dof, double width) {
+        const auto d = static_cast<double>(size);
+        const double constant = detail::log_gamma(0.5 * (dof + d)) - detail::log_gamma(0.5 * dof) -
+                                d * std::log(width) + 0.5 * d * std::log(2.0 / dof);
+        return {size, share, dof, width, constant};
+    }
+
+    Index all_;
+    std::vector<Part> parts_;
+};
+
+}  // namespace
+
 // A cell of the finer lattice by its weight, a place in it, and the field there: what the interpolation missed is in
 // the weights. The numbers of a draw are those of the stream with its number.
 FieldDraws FieldIntegral::draw(Index count, std::uint64_t seed, Index each) const {
@@ -400,7 +466,9 @@ FieldDraws FieldIntegral::draw(Index count, std::uint64_t seed, Index each) cons
     Vector cumulated = fine_weights_;
     for (Index i = 1; i < cumulated.size(); ++i) cumulated[i] += cumulated[i - 1];
     const Index first = model_->variance_count();
-    FieldDraws result{Matrix(model_->layout().size(), count), Vector(count)};
+    const Index fixed = model_->data().columns.cols() + (model_->data().intercept ? 1 : 0);
+    const LongTailed normals(fixed, model_->coefficient_count(), model_->has_corrections());
+    FieldDraws result{Matrix(model_->layout().size(), count), Vector(count), Vector(count)};
     const Index places = (count + each - 1) / each;
     detail::in_parallel(options_.threads, places, [&](Index i) {
         Random random(seed, static_cast<std::uint64_t>(i));
@@ -413,11 +481,16 @@ FieldDraws FieldIntegral::draw(Index count, std::uint64_t seed, Index each) cons
         for (Index j = 0; j < cell_.cols(); ++j) psi += (random.uniform() - 0.5) * cell_.col(j);
         const std::unique_ptr<FieldConditional> conditional = model_->conditional(psi);
         const double log_weight = lattice_ ? conditional->log_density() - std::log(fine_weights_[cell]) : 0.0;
+        Vector z;
         for (Index s = i * each; s < std::min(count, (i + 1) * each); ++s) {
+            // Two by two they are mirrored: what is linear in the coefficients has no noise then.
+            z = (s - i * each) % 2 == 0 ? normals.draw(random) : Vector(-z);
             result.statistics.col(s).head(first) = psi;
             result.statistics.col(s).tail(model_->coefficient_count()) =
-                conditional->mean() + conditional->root_times(standard_normals(model_->coefficient_count(), random));
-            result.log_weights[s] = log_weight;
+                conditional->mean() + conditional->root_times(z);
+            result.log_weights[s] = log_weight + normals.log_weight(z);
+            result.log_density[s] =
+                conditional->log_density() + normals.log_normal(z) + 0.5 * conditional->log_determinant();
         }
     });
     const double largest = result.log_weights.maxCoeff();

@@ -80,6 +80,97 @@ class FieldDraws : public ProgramTest {
     std::uint64_t state_ = 1;
 };
 
+// Nothing but zeros: given its sd the intercept is far from normal. Expected numbers by quadrature in two dimensions,
+// the group effects by one in a third.
+TEST_F(FieldDraws, AResponseOfZerosAloneHasTheInterceptOfQuadrature) {
+    std::string text = "g,y\n";
+    for (int i = 0; i < 40; ++i) text += std::to_string(i / 5) + ",0\n";
+    write("zeros.csv", text);
+    struct Expected {
+        const char* link;
+        double mean, sd, q5, q95, sd_q5, sd_q95;
+    };
+    for (const Expected& expected : {Expected{"logit", -4.693, 1.277, -7.006, -2.859, 0.052, 2.132},
+                                     Expected{"probit", -3.712, 1.282, -6.129, -2.011, 0.048, 1.969},
+                                     Expected{"cloglog", -4.726, 1.267, -7.026, -2.916, 0.051, 2.104}}) {
+        const Result result =
+            lrvb(std::string("fit regression zeros.csv 'y ~ 1 + (1 | g)' --family bernoulli --link ") + expected.link +
+                 " --quiet -o fit.json");
+        ASSERT_EQ(result.code, 0) << result.err;
+        std::map<std::string, json> found;
+        const json summary = lrvb("summary fit.json --format json").json();
+        for (const json& variable : summary.at("variables")) found[variable.at("name")] = variable;
+        const json& intercept = found.at("intercept");
+        EXPECT_NEAR(intercept.at("mean").get<double>(), expected.mean, 0.06 * expected.sd) << expected.link;
+        EXPECT_NEAR(intercept.at("sd").get<double>() / expected.sd, 1.0, 0.05) << expected.link;
+        EXPECT_NEAR(intercept.at("q5").get<double>(), expected.q5, 0.12 * expected.sd) << expected.link;
+        EXPECT_NEAR(intercept.at("q95").get<double>(), expected.q95, 0.06 * expected.sd) << expected.link;
+        const json& spread = found.at("sd[g,intercept]");
+        EXPECT_NEAR(std::log(spread.at("q5").get<double>() / expected.sd_q5), 0.0, 0.1) << expected.link;
+        EXPECT_NEAR(std::log(spread.at("q95").get<double>() / expected.sd_q95), 0.0, 0.1) << expected.link;
+    }
+}
+
+// Counts in groups within groups, with an effect for every row: each explains a part of what the others do. F is
+// concave in the coefficients, so that there is a maximum; and their sds are those of mean field, and somewhat more.
+TEST_F(FieldDraws, CountsInNestedGroupsConverge) {
+    std::string text = "loc,brood,row,h,y\n";
+    for (int i = 0; i < 144; ++i) {
+        const int loc = i / 12;
+        const int brood = i / 3;
+        const double h = normal();
+        const double rate =
+            std::exp(0.3 - 0.5 * h + 2.0 * std::sin(2.3 * loc) + 0.6 * std::cos(1.7 * brood) + 0.5 * normal());
+        text += std::to_string(loc) + "," + std::to_string(brood) + "," + std::to_string(i) + "," + std::to_string(h) +
+                "," + std::to_string(static_cast<int>(rate + 0.5)) + "\n";
+    }
+    write("counts.csv", text);
+    for (const char* formula : {"y ~ h + (1 | loc) + (1 | brood) + (1 | row)", "y ~ h + (1 | loc) + (1 | brood)",
+                                "y ~ h + (1 | loc/brood)"}) {
+        const Result result = lrvb(std::string("fit regression counts.csv '") + formula +
+                                   "' --family poisson --check never --quiet -o fit.json");
+        ASSERT_EQ(result.code, 0) << formula << ": " << result.err;
+        const json summary = lrvb("summary fit.json --format json").json();
+        for (const json& variable : summary.at("variables")) {
+            if (variable.at("name") != "intercept" && variable.at("name") != "beta[h]") continue;
+            EXPECT_GE(variable.at("sd").get<double>(), 0.999 * variable.at("sd_mfvb").get<double>()) << formula;
+            EXPECT_LE(variable.at("sd").get<double>(), 1.5 * variable.at("sd_mfvb").get<double>()) << formula;
+        }
+    }
+}
+
+// As the sd grows the likelihood of groups of one outcome goes to a constant, and the posterior has the tail of its
+// prior: sd⁻³ of half_t(2, 1), so that E sd² is infinite; a group with both outcomes takes one more power.
+TEST_F(FieldDraws, AnSdThatNothingBoundsIsSaidToHaveNone) {
+    std::string pure = "g,y\n";
+    std::string mixed = "g,y\n";
+    for (int i = 0; i < 40; ++i) {
+        pure += std::to_string(i / 2) + (i % 4 < 2 ? ",0\n" : ",1\n");
+        mixed += std::to_string(i / 2) + (i % 4 < 2 || i == 39 ? ",0\n" : ",1\n");
+    }
+    write("pure.csv", pure);
+    write("mixed.csv", mixed);
+    const auto warned = [&](const std::string& arguments) {
+        const Result result = lrvb("fit regression " + arguments + " --check never -o fit.json");
+        EXPECT_EQ(result.code, 0) << result.err;
+        return result.out + result.err;
+    };
+    const std::string formula = " 'y ~ 1 + (1 | g)' --family ";
+    EXPECT_NE(
+        warned("pure.csv" + formula + "bernoulli").find("sd[g,intercept] has no finite sd: no group of g has both"),
+        std::string::npos);
+    EXPECT_NE(warned("pure.csv" + formula + "bernoulli --prior 'sd ~ half_cauchy(1)'").find("has no finite mean"),
+              std::string::npos);
+    EXPECT_NE(warned("mixed.csv" + formula + "bernoulli --prior 'sd ~ half_cauchy(1)'").find("only 1 of g has both"),
+              std::string::npos);
+    for (const char* bounded :
+         {"mixed.csv 'y ~ 1 + (1 | g)' --family bernoulli", "pure.csv 'y ~ 1 + (1 | g)' --family poisson",
+          "pure.csv 'y ~ 1 + (1 | g)' --family bernoulli --prior 'sd ~ half_normal(1)'",
+          "pure.csv 'y ~ 1 + (1 | g)'"}) {
+        EXPECT_EQ(warned(bounded).find("has no finite"), std::string::npos) << bounded;
+    }
+}
+
 TEST_F(FieldDraws, PredictionsOfNormalRowsAreThoseOfDraws) {
     ASSERT_EQ(lrvb("fit regression $DATA/sleepstudy.csv 'Reaction ~ Days + (Days | Subject)' -o fit.json --quiet").code,
               0);

@@ -121,6 +121,48 @@ TEST_F(Influence, DroppingARowDoesWhatWasSaid) {
     EXPECT_NEAR(shown[0][1], furthest, 5e-4);
 }
 
+// The change is one and the same, of a fit that is exact and of one that is not; what it is counted in is not.
+TEST_F(Influence, ShiftsAreCountedInTheSdsThatTheSummaryShows) {
+    fit("regression $DATA/mtcars.csv 'mpg ~ wt + hp' --quiet -o exact.json");
+    fit("regression $DATA/mtcars.csv 'mpg ~ wt + hp' --check never --quiet -o point.json");
+    const auto shown = summary("exact.json");
+    const auto point = summary("point.json");
+    const std::vector<std::string> names{"intercept", "beta[wt]", "beta[hp]", "sigma"};
+    const Csv exact = parse_csv(lrvb("influence exact.json $DATA/mtcars.csv -o -").out);
+    const Csv plain = parse_csv(lrvb("influence point.json $DATA/mtcars.csv -o -").out);
+    for (const std::string& name : names) {
+        const double sd = shown.at(name).at("sd").get<double>();
+        const double response = point.at(name).at("sd").get<double>();
+        EXPECT_GT(sd, 1.02 * response) << name;
+        for (std::size_t row = 0; row < 32; ++row) {
+            EXPECT_NEAR(exact.number(row, name) * sd, plain.number(row, name) * response, 1e-9 * sd) << name;
+        }
+        // Of one variable the distance is the shift, whichever it is.
+        const Csv one = parse_csv(lrvb("influence exact.json $DATA/mtcars.csv --variables '" + name + "' -o -").out);
+        for (std::size_t row = 0; row < 32; ++row) {
+            EXPECT_NEAR(one.number(row, "distance"), std::abs(exact.number(row, name)), 1e-9) << name;
+        }
+    }
+    // Of two, δᵀC⁻¹δ with the correlation that the program shows.
+    const Csv two = parse_csv(lrvb("influence exact.json $DATA/mtcars.csv --variables 'beta[wt],beta[hp]' -o -").out);
+    const Csv covariance = parse_csv(lrvb("covariance exact.json --variables 'beta[wt],beta[hp]' --format csv").out);
+    const double wt = covariance.number(0, "beta[wt]");
+    const double hp = covariance.number(1, "beta[hp]");
+    const double r = covariance.number(0, "beta[hp]") / std::sqrt(wt * hp);
+    for (std::size_t row = 0; row < 32; ++row) {
+        const double a = two.number(row, "beta[wt]");
+        const double b = two.number(row, "beta[hp]");
+        EXPECT_NEAR(two.number(row, "distance"), std::sqrt((a * a - 2.0 * r * a * b + b * b) / (1.0 - r * r)), 1e-8);
+    }
+    // With the data sensitivity counts in the same sds as without.
+    const Csv with = parse_csv(lrvb("sensitivity exact.json $DATA/mtcars.csv --variables beta --format csv").out);
+    const Csv without = parse_csv(lrvb("sensitivity exact.json --variables beta --format csv").out);
+    ASSERT_EQ(with.rows.size(), without.rows.size());
+    for (std::size_t i = 0; i < with.rows.size(); ++i) {
+        EXPECT_NEAR(with.number(i, "sds_per_percent"), without.number(i, "sds_per_percent"), 1e-12);
+    }
+}
+
 TEST_F(Influence, PriorSensitivityIsTheSlopeOfRefits) {
     struct Prior {
         std::string name;

@@ -52,6 +52,7 @@ class LRVB_EXPORT Data {
 
   private:
     void add_rows(Index rows, const std::string& file);
+    void leave_out_missing(DataArray& array) const;
     void remove(const std::string& name);
 
     std::size_t longest_range_;

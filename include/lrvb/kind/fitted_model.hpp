@@ -57,6 +57,12 @@ struct ColumnMarginal {
     Vector sds;
 };
 
+/// Variables in place of others, and the matrix that makes changes of the one of changes of the other.
+struct Centring {
+    std::vector<Index> variables;
+    SparseMatrix change;
+};
+
 class LRVB_EXPORT FittedModel {
   public:
     virtual ~FittedModel() = default;
@@ -107,7 +113,7 @@ class LRVB_EXPORT FittedModel {
     virtual std::unique_ptr<SomeRows> some_rows(const std::vector<Index>& rows) const;
     /// A change of the chosen variables in which an offset of the data costs no digits: of a regression, the intercept
     /// at the centre of the columns instead of that at zero. Distances are the same in both.
-    virtual SparseMatrix centring(const std::vector<Index>& variables) const;
+    virtual Centring centring(const std::vector<Index>& variables) const;
 
     /// What a check of the model looks at beside rows drawn again (RowModel::replicate_rows); nothing by default.
     virtual std::optional<FittedResponse> fitted_response() const { return std::nullopt; }
@@ -126,7 +132,12 @@ class LRVB_EXPORT FittedModel {
 
     const FitFile& file() const { return file_; }
     FitFile& file() { return file_; }
+    /// By linear response: what rows and priors move.
     const Posterior& posterior() const { return file_.posterior; }
+    /// The same variables as the summary of the file shows them: exact, where the file is corrected. The sds that
+    /// shifts are counted in.
+    const Posterior& shown() const { return shown_ ? *shown_ : file_.posterior; }
+    bool is_corrected() const { return shown_.has_value(); }
     const Optimum& optimum() const { return optimum_; }
     /// Throws NotAnOptimum where the fit has not converged.
     const LinearResponse& response() const;
@@ -149,6 +160,8 @@ class LRVB_EXPORT FittedModel {
     /// The posterior of the file; where its covariances are not matrices the file gets the Hessian that answers them,
     /// and ModelRecord::statistics says what they are of.
     void set_posterior(Posterior posterior);
+    /// The posterior of a restored file as it was before its correction; the corrected one is what is shown.
+    void set_uncorrected(Posterior posterior);
     /// Once the posterior is there: the optima that share it with this one, by the posterior of each, and a warning.
     /// Left out are those that differ, labels aside, by no more than a posterior sd in anything that is reported.
     void set_other_optima(const std::function<Posterior(const Optimum&)>& posterior_at);
@@ -159,6 +172,7 @@ class LRVB_EXPORT FittedModel {
 
   private:
     FitFile file_;
+    std::optional<Posterior> shown_;  // of a corrected file
     std::vector<Index> file_rows_;
     int threads_ = 1;
     Optimum optimum_;

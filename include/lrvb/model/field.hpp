@@ -141,6 +141,8 @@ class LRVB_EXPORT FieldConditional {
     virtual Matrix covariance_times(const Matrix& x) const = 0;
     /// Deviations from the mean, of independent standard normals: one draw a column.
     virtual Matrix root_times(const Matrix& standard_normals) const = 0;
+    /// log |Cov(x | ψ, y)⁻¹|.
+    virtual double log_determinant() const = 0;
 };
 
 namespace detail {

@@ -55,10 +55,14 @@ struct FieldMarginals {
 };
 
 /// Values of ψ, and coefficients given it, in the order of the layout, one draw a column. Weights differ by what the
-/// interpolation between nodes missed, and add up to one.
+/// interpolation between nodes missed, and add up to one. Where rows are not normal, some of the coefficients are drawn
+/// with longer tails, and weigh accordingly: `log_density`, of what was integrated, is then only near that of the
+/// model, and the difference of the two, FieldModel::log_joint − log_density, added to the log weights, makes them
+/// draws of the model's own posterior.
 struct FieldDraws {
     Matrix statistics;
     Vector log_weights;
+    Vector log_density;
 };
 
 class LRVB_EXPORT FieldIntegral {

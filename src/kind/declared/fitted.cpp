@@ -74,8 +74,7 @@ class FittedDeclared final : public FittedModel {
         restore_optimum();
         static_cast<void>(response());  // which finds out whether it is an optimum of this model
         if (!file().correction) return;
-        set_posterior(declared_posterior(*model_, optimum()));
-        file().correction.reset();
+        set_uncorrected(declared_posterior(*model_, optimum()));
     }
 
     const Model& model() const override { return *model_; }

@@ -127,8 +127,7 @@ FittedMixture::FittedMixture(FitFile fit_file, DataRows data, int threads)
     MixtureFit fit;
     fit.model = model_;
     fit.optimum = optimum();
-    file().posterior = mixture_posterior(fit, file().data.columns);
-    file().correction.reset();
+    set_uncorrected(mixture_posterior(fit, file().data.columns));
 }
 
 Functionals FittedMixture::statistics() const {

@@ -11,13 +11,11 @@ namespace lrvb::detail {
 namespace {
 
 bugs::Data data_of(const Dataset& dataset) {
-    bugs::Data data;
+    bugs::Data data = bugs::Data::read(dataset.paths(), dataset.na());
     if (const std::vector<DataArray>* arrays = dataset.arrays()) {
         for (const DataArray& array : *arrays) data.add(array);
     } else if (const DataFrame* table = dataset.table()) {
         data.add_frame(*table);
-    } else {
-        data = bugs::Data::read(dataset.paths(), dataset.na());
     }
     return data;
 }
@@ -40,7 +38,7 @@ class FittedTextModel final : public FittedModel {
           compiled_(compiled(*text_.graph, record_->options(threads))) {
         require_fitted_data(file(), text_.data.name, text_.data.checksum, compiled_.row_count());
         restore_optimum();
-        if (file().correction) set_posterior(posterior_at(compiled_.model(), optimum()));
+        if (file().correction) set_uncorrected(posterior_at(compiled_.model(), optimum()));
     }
 
     const Model& model() const override { return compiled_.model(); }

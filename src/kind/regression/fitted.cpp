@@ -54,8 +54,7 @@ FittedRegression::FittedRegression(FitFile fit_file, std::shared_ptr<const Regre
     uncorrected->coefficients = coefficients_of(*model_, optimum());
     record_ = uncorrected;
     file().model = record_;
-    file().posterior = regression_posterior(*model_, optimum());
-    file().correction.reset();
+    set_uncorrected(regression_posterior(*model_, optimum()));
 }
 
 Functionals FittedRegression::statistics() const {
@@ -91,8 +90,10 @@ double FittedRegression::work_of_a_draw() const {
     return size * size;
 }
 
-SparseMatrix FittedRegression::centring(const std::vector<Index>& variables) const {
-    SparseMatrix result = FittedModel::centring(variables);
+// The intercept at the centre is none of its variables: of a corrected fit there is the one at zero alone.
+Centring FittedRegression::centring(const std::vector<Index>& variables) const {
+    Centring result = FittedModel::centring(variables);
+    if (is_corrected()) return result;
     const auto place = [&](Index position) -> Index {  // in the posterior, where coefficients stand first
         for (std::size_t v = 0; v < variables.size(); ++v) {
             if (variables[v] == position) return static_cast<Index>(v);
@@ -104,7 +105,7 @@ SparseMatrix FittedRegression::centring(const std::vector<Index>& variables) con
     for (Index j = 0; j < design_->columns.cols() && intercept >= 0; ++j) {
         const Index slope = place(1 + j);
         if (slope < 0) return FittedModel::centring(variables);  // not all of them: no change that keeps distances
-        result.coeffRef(intercept, slope) = model_->centre()[j];
+        result.change.coeffRef(intercept, slope) = model_->centre()[j];
     }
     return result;
 }

@@ -26,7 +26,7 @@ class FittedRegression final : public FittedModel {
     double work_of_a_draw() const override;
     std::vector<std::pair<std::string, Vector>> row_columns() const override { return {{"hat", hat_values()}}; }
     std::optional<FittedResponse> fitted_response() const override;
-    SparseMatrix centring(const std::vector<Index>& variables) const override;
+    Centring centring(const std::vector<Index>& variables) const override;
     /// The rows as counts, where they are too many to be drawn one by one.
     Document picture() const override;
     Matrix beside(const std::vector<Index>& rows) const override;

@@ -133,6 +133,7 @@ FieldInnerProblem::Correction FieldInnerProblem::correction(const FieldGiven& gi
     result.force = Vector::Zero(shape().size);
     result.blocks.is_fold = response.groupings() <= 1;
     Vector force = Vector::Zero(rows);
+    Vector by_rows = Vector::Zero(rows);  // the same of local posteriors, where these are not taken
     for (std::size_t f = 0; f < response.groupings(); ++f) {
         const Index q = response.effects(f);
         const RowGroups& groups = response.groups(f);
@@ -227,20 +228,25 @@ FieldInnerProblem::Correction FieldInnerProblem::correction(const FieldGiven& gi
             const double total = probabilities.sum();
             result.log_evidence += largest + std::log(total);
             probabilities /= total;
-            if (!shape().factors.empty() &&
-                use_local(*this, {groups, f, g}, given.precisions[f], {shifts[detail::at(g)], probabilities, at_node},
-                          at, result.blocks, result.force)) {
-                continue;
-            }
+            const bool is_local = !shape().factors.empty() && use_local(*this, {groups, f, g}, given.precisions[f],
+                                                                        {shifts[detail::at(g)], probabilities, at_node},
+                                                                        at, result.blocks, result.force);
+            if (is_local && response.groupings() <= 1) continue;
+            Vector& pulls = is_local ? by_rows : force;
             const Vector mean = shifts[detail::at(g)] * probabilities;
             for (Index i = groups.starts[detail::at(g)]; i < groups.starts[detail::at(g) + 1]; ++i) {
                 const Index n = groups.rows[detail::at(i)];
                 double slope = 0.0;
                 for (Index k = 0; k < nodes; ++k) slope += probabilities[k] * at_node[detail::at(k)].first[n];
-                force[n] += slope - at.terms.first[n] -
+                pulls[n] += slope - at.terms.first[n] -
                             at.terms.second[n] * Eigen::Map<const Vector>(response.values(f, n), q).dot(mean);
             }
         }
+    }
+    if (std::optional<FieldBlocks> sound_blocks = sound(given, at, result.blocks)) {
+        result.blocks = std::move(*sound_blocks);
+        result.force.setZero();
+        force += by_rows;
     }
     result.force += design_->transposed(force, threads_);
     return result;

@@ -365,7 +365,37 @@ FieldBlocks FieldInnerProblem::responding_blocks(const FieldGiven& given, const 
     // Of one factor H_g has the combinations of A's columns; of several, what is left out of it does not.
     blocks.is_fold = response.groupings() <= 1;
     for (std::size_t f = 0; f < response.groupings(); ++f) respond(response, f, at, false, blocks);
-    return blocks;
+    return sound(given, at, blocks).value_or(std::move(blocks));
+}
+
+// Of several factors, nested ones most of all, blocks that leave out how the levels of one move those of another may
+// take away what is known of the fixed effects, which rows one by one cannot.
+std::optional<FieldBlocks> FieldInnerProblem::sound(const FieldGiven& given, const FieldInner& at,
+                                                    const FieldBlocks& blocks) const {
+    constexpr double kMost = 1.2;  // of a variance, over that by rows
+    if (shape().factors.size() < 2) return std::nullopt;
+    FieldBlocks by_rows = design_->fold(at.weights - response_of_rows(at), threads_);
+    PrecisionFactor own(plan_);
+    PrecisionFactor rows(plan_);
+    if (!own.factorise(blocks, 1.0, given.fixed_precision, given.precisions)) return by_rows;
+    if (!rows.factorise(by_rows, 1.0, given.fixed_precision, given.precisions)) return std::nullopt;
+    const Matrix fixed = Matrix::Identity(shape().size, shape().fixed);
+    const Matrix own_covariance = own.solve(fixed);
+    const Matrix row_covariance = rows.solve(fixed);
+    for (Index j = 0; j < shape().fixed; ++j) {
+        if (own_covariance(j, j) > kMost * row_covariance(j, j)) return by_rows;
+    }
+    return std::nullopt;
+}
+
+// ½ f3² N C on the diagonal of C = (ASAᵀ)∘(ASAᵀ), N = (I − ½ C f4)⁻¹: how much of a row's weight is lost as its own
+// variance follows its predictor. Less than all of it, so that Q stays above P, whatever the groups are.
+Vector FieldInnerProblem::response_of_rows(const FieldInner& at) const {
+    constexpr double kMost = 0.9;
+    const Eigen::ArrayXd square = at.variances.array().square();
+    const Eigen::ArrayXd bent = (1.0 - 0.5 * square * at.terms.fourth.array()).max(0.1);
+    const Eigen::ArrayXd lost = 0.5 * at.terms.third.array().square() * square / bent;
+    return lost.min(kMost * at.weights.array().max(0.0));
 }
 
 void FieldInnerProblem::respond(const LocalResponse& response, std::size_t grouping, const FieldInner& at, bool bounded,

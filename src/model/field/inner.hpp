@@ -5,6 +5,7 @@
 #include "model/field/row_design.hpp"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 /// The best normal q(x) = N(m, S) of a field whose rows are not normal, given ψ: the maximum of
@@ -76,7 +77,8 @@ class FieldInnerProblem {
     Vector prior_times(const FieldGiven& given, const VectorView& x) const;
 
     /// Q − Σ_g H_g M_g H_gᵀ, with H_g kept to the fixed effects and the level's own, so that it has Q's pattern: what Q
-    /// is once S may follow m. As blocks beside P.
+    /// is once S may follow m. As blocks beside P. Of several factors, nested ones most of all, what H_g is without may
+    /// be what kept it positive definite; then S follows row by row.
     FieldBlocks responding_blocks(const FieldGiven& given, const FieldInner& at) const;
 
     /// What log p(y | ψ) exceeds the bound by, about, a force that moves the mean, and what Q is by local posteriors:
@@ -95,6 +97,9 @@ class FieldInnerProblem {
     /// effects, which log-concave rows never unsay.
     void respond(const LocalResponse& response, std::size_t grouping, const FieldInner& at, bool bounded,
                  FieldBlocks& blocks) const;
+    Vector response_of_rows(const FieldInner& at) const;
+    /// Blocks to take in place of these, where these leave the fixed effects much less sure than rows one by one do.
+    std::optional<FieldBlocks> sound(const FieldGiven& given, const FieldInner& at, const FieldBlocks& blocks) const;
     void start(const FieldGiven& given, FieldInner& at) const;
     /// F and everything that belongs to a mean and weights; false where there is no such q, or no finite bound.
     bool evaluate(const FieldGiven& given, FieldInner& at) const;

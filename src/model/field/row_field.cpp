@@ -518,6 +518,7 @@ class RowConditional final : public FieldConditional {
     Vector variances() const override { return PrecisionInverse(*factor_).diagonal(); }
     Matrix covariance_times(const Matrix& x) const override { return factor_->solve(x); }
     Matrix root_times(const Matrix& z) const override { return factor_->root_solve(z); }
+    double log_determinant() const override { return factor_->log_determinant(); }
 
   private:
     std::shared_ptr<const FieldCore> core_;

@@ -99,7 +99,6 @@ FittedField::FittedField(FitFile fit_file, std::shared_ptr<const FieldModel> mod
     file().model = record_;
     set_posterior(variables.posterior(*model_, this->optimum()));
     record->nodes = response_nodes(posterior(), variables);
-    shown_means_ = posterior().mean;
 }
 
 FittedField::FittedField(FitFile fit_file, std::shared_ptr<const FieldModel> model, std::vector<Index> file_rows,
@@ -107,17 +106,15 @@ FittedField::FittedField(FitFile fit_file, std::shared_ptr<const FieldModel> mod
     : FittedModel(std::move(fit_file), std::move(file_rows), threads),
       record_(record_of(file())),
       model_(std::move(model)) {
-    shown_means_ = posterior().mean;
     restore_optimum();
     if (!file().correction) return;
     // As it was before its correction, predictions included.
     const FieldVariables variables = record_->variables();
-    set_posterior(variables.posterior(*model_, optimum()));
+    set_uncorrected(variables.posterior(*model_, optimum()));
     auto uncorrected = std::make_shared<FieldRecord>(*record_);
     uncorrected->nodes = response_nodes(posterior(), variables);
     record_ = uncorrected;
     file().model = record_;
-    file().correction.reset();
 }
 
 std::unique_ptr<FittedField> FittedField::restored(FitFile file, const Dataset& data, int threads) {
@@ -159,10 +156,57 @@ double FittedField::work_of_a_draw() const {
     return of_call + of_row * rows + of_coefficient * static_cast<double>(model_->coefficient_count());
 }
 
+namespace {
+
+// How many groups have more than one outcome: with an infinite sd of theirs these, and no others, would be impossible.
+Index mixed_groups(const FieldData& data, const FieldFactor& factor) {
+    std::vector<bool> has_none(factor.levels.size());  // no success, no count
+    std::vector<bool> has_all(factor.levels.size());   // no failure
+    std::vector<bool> is_mixed(factor.levels.size());
+    for (Index n = 0; n < data.y.size(); ++n) {
+        const auto group = static_cast<std::size_t>(factor.level[static_cast<std::size_t>(n)]);
+        const bool is_count = data.family == FieldFamily::poisson;
+        const double trials = data.trials.size() > 0 ? data.trials[n] : 1.0;
+        if (data.weight(n) == 0.0 || (!is_count && trials == 0.0)) continue;
+        (data.y[n] == 0.0 ? has_none : has_all)[group] = true;
+        const bool is_between = data.y[n] > 0.0 && (is_count || data.y[n] < trials);
+        is_mixed[group] = is_mixed[group] || is_between || (has_none[group] && has_all[group]);
+    }
+    return std::count(is_mixed.begin(), is_mixed.end(), true);
+}
+
+// Towards infinity the posterior of an sd of binary or counted rows falls as its prior does, and by one more power for
+// each group with more than one outcome: it may have no sd, and no mean.
+std::vector<std::string> endless_sds(const FieldData& data, const FieldPrior& prior) {
+    std::vector<std::string> result;
+    if (data.family != FieldFamily::binomial && data.family != FieldFamily::poisson) return result;
+    for (std::size_t f = 0; f < data.factors.size(); ++f) {
+        const FieldFactor& factor = data.factors[f];
+        if (factor.effects != std::vector<std::string>{"intercept"}) continue;
+        const ScalePrior& own = prior.factors[f].sd.front();
+        const bool is_student = own.kind == ScalePrior::Kind::half_t;
+        if (!is_student && own.kind != ScalePrior::Kind::gamma_precision) continue;
+        const Index mixed = mixed_groups(data, factor);
+        const double power = (is_student ? own.first : 2.0 * own.first) + static_cast<double>(mixed);
+        if (power > 2.0) continue;
+        const std::string who = mixed == 0 ? fmt::format("no group of {} has", printable(factor.name))
+                                           : fmt::format("only {} of {} has", mixed, printable(factor.name));
+        result.push_back(fmt::format(
+            "sd[{},intercept] has no finite {}: {} {}, so that nothing but its prior keeps it from being very large; "
+            "look "
+            "at its quantiles, or give it a prior with a shorter tail (--prior 'sd[{},intercept] ~ half_normal(1)')",
+            printable(factor.name), power > 1.0 ? "sd" : "mean", who,
+            data.family == FieldFamily::poisson ? "a count above zero" : "both outcomes", printable(factor.name)));
+    }
+    return result;
+}
+
+}  // namespace
+
 std::vector<std::string> FittedField::warnings() const {
     constexpr double rounding = 1.5e-7;  // of the response's sd
     const FieldData& data = model_->data();
-    if (data.family != FieldFamily::gaussian) return {};
+    if (data.family != FieldFamily::gaussian) return endless_sds(data, record_->numbers);
     const FieldVariables variables = record_->variables();
     const double sigma = variables.sigma(posterior().mean.segment(variables.first_psi(), variables.psi_count()));
     const double sd = std::sqrt((data.y.array() - data.y.mean()).square().mean());
@@ -171,8 +215,8 @@ std::vector<std::string> FittedField::warnings() const {
                         printable(data.response))};
 }
 
-SparseMatrix FittedField::centring(const std::vector<Index>& chosen) const {
-    SparseMatrix result = FittedModel::centring(chosen);
+Centring FittedField::centring(const std::vector<Index>& chosen) const {
+    Centring result = FittedModel::centring(chosen);
     const FormulaShape& shape = record_->shape;
     if (!shape.intercept) return result;
     const auto place = [&](Index position) -> Index {  // in the posterior, where coefficients stand first
@@ -185,8 +229,9 @@ SparseMatrix FittedField::centring(const std::vector<Index>& chosen) const {
     for (std::size_t j = 0; j < shape.slopes.size() && intercept >= 0; ++j) {
         const Index slope = place(1 + static_cast<Index>(j));
         if (slope < 0) return FittedModel::centring(chosen);  // not all of them: no change that keeps distances
-        result.coeffRef(intercept, slope) = (*record_->numbers.centre)[static_cast<Index>(j)];
+        result.change.coeffRef(intercept, slope) = (*record_->numbers.centre)[static_cast<Index>(j)];
     }
+    if (intercept >= 0) result.variables[static_cast<std::size_t>(intercept)] = posterior().select({"alpha"}).front();
     return result;
 }
 
@@ -243,17 +288,17 @@ std::vector<std::pair<std::string, Vector>> FittedField::row_columns() const {
 Document FittedField::picture() const {
     if (std::optional<std::vector<RegressionTerm>> terms = plain_terms(*record_)) {
         return binned_rows(plain_design(std::move(*terms), model_->data()),
-                           plain_coefficients(*record_, posterior(), shown_means_));
+                           plain_coefficients(*record_, posterior(), shown().mean));
     }
     const FieldVariables variables = record_->variables();
-    const FieldRowFit rows = row_fit(model_->data(), variables, *record_->numbers.centre, shown_means_);
-    return field_picture(record_->shape, variables, model_->data(), rows, shown_means_);
+    const FieldRowFit rows = row_fit(model_->data(), variables, *record_->numbers.centre, shown().mean);
+    return field_picture(record_->shape, variables, model_->data(), rows, shown().mean);
 }
 
 Matrix FittedField::beside(const std::vector<Index>& rows) const {
     const FieldData& data = model_->data();
     if (plain_terms(*record_)) return data.columns(rows, Eigen::all);
-    const FieldRowFit fit = row_fit(data, record_->variables(), *record_->numbers.centre, shown_means_);
+    const FieldRowFit fit = row_fit(data, record_->variables(), *record_->numbers.centre, shown().mean);
     Matrix result(static_cast<Index>(rows.size()), beside_count());
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto at = static_cast<Index>(i);

@@ -25,7 +25,7 @@ class FittedField final : public FittedModel {
     /// The leverage of each response on its own fitted value, where the response is normal.
     std::vector<std::pair<std::string, Vector>> row_columns() const override;
     std::optional<FittedResponse> fitted_response() const override;
-    SparseMatrix centring(const std::vector<Index>& variables) const override;
+    Centring centring(const std::vector<Index>& variables) const override;
     Document picture() const override;
     Drawing drawing(const FitFile& shown, const DrawingOptions& options) const override;
     /// For each row what is observed and fitted, its level of each factor, and its first columns; where it is shown
@@ -40,7 +40,6 @@ class FittedField final : public FittedModel {
     std::shared_ptr<const FieldRecord> record_;
     std::shared_ptr<const FieldModel> model_;
     /// Of the statistics, as the file has them, corrected or not: what is drawn.
-    Vector shown_means_;
 };
 
 }  // namespace lrvb::detail

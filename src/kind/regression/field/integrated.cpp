@@ -1,3 +1,4 @@
+#include "family/special.hpp"
 #include "kind/regression/field/fitted.hpp"
 
 #include <lrvb/posterior/quantiles.hpp>
@@ -10,6 +11,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
+#include <optional>
 
 // The posterior of a regression by formula, integrated over its variance parameters: what every variable is comes from
 // the nodes, but for R², functions of coefficients and ψ together, which are averages over draws.
@@ -20,6 +24,10 @@ namespace {
 constexpr Index kFewestPlaces = 200;    // of ψ
 constexpr double kWorkOfDraws = 1.5e8;  // a quarter of a second
 constexpr double kNumbersOfDraws = 2e6;
+constexpr double kWorkOfPsi = 4e8;  // where ψ is drawn, too
+constexpr Index kMostPsi = 10000;
+constexpr Index kDrawsOfShares = 20000;  // which are exact but for these
+constexpr double kEnoughDraws = 800.0;   // effective ones
 
 /// Which of the three ways a variable goes.
 enum class Way { statistic, of_psi, drawn };
@@ -106,6 +114,95 @@ void add_drawn(const std::vector<Index>& drawn, const std::vector<Index>& known,
     }
 }
 
+// Of draws of ψ, which are the more exact the more there are.
+std::string draws_text(double ess) {
+    return fmt::format("draws, good to {:.1g} sds in means and {:.1g}% in sds", 1.0 / std::sqrt(ess),
+                       100.0 / std::sqrt(2.0 * ess));
+}
+
+// Of rows that are not normal: the field given ψ is a normal that is near, of which these are draws. Weighted by how
+// much more of the posterior there is at each they are draws of that, where they reach it; otherwise nothing. Where
+// fewer than half of them count, a few carry much: then their errors are larger than they look.
+struct ExactWeights {
+    Vector log_weights;
+    double caution = 1.0;
+};
+
+std::optional<ExactWeights> exact_log_weights(const FieldDraws& draws, const Vector& log_joint) {
+    const Vector ratios = draws.log_weights + log_joint - draws.log_density;
+    if (ratios.array().isNaN().any() || !(ratios.maxCoeff() > -std::numeric_limits<double>::infinity())) return {};
+    const ParetoSmoothed smoothed = pareto_smooth(ratios);
+    if (!(smoothed.k_hat < pareto_threshold(ratios.size())) || smoothed.ess < kEnoughDraws) return {};
+    constexpr double kCaution = 3.0;
+    const bool is_even = smoothed.ess >= 0.5 * static_cast<double>(ratios.size());
+    return ExactWeights{smoothed.log_weights, is_even ? 1.0 : kCaution};
+}
+
+// What is left of a difference whose standard error is this: nothing of one that is no larger.
+double beyond(double difference, double error) {
+    return std::abs(difference) > error ? difference - error * error / difference : 0.0;
+}
+
+/// Mean and sd of weighted numbers, of which some weights are those of draws of p and others of q: what the former are
+/// beyond the latter, and how sure that is, in sds.
+struct Moved {
+    Moved(const Vector& values, const Vector& near, const ExactWeights& weights) {
+        const Vector& exact = weights.log_weights;
+        const NormalApproximation before = weighted_moments(values.transpose(), near);
+        const NormalApproximation after = weighted_moments(values.transpose(), exact);
+        sd = std::sqrt(before.covariance(0, 0));
+        const Eigen::ArrayXd change = weights_of(exact) - weights_of(near);
+        const Eigen::ArrayXd z = (values.array() - before.mean[0]) / sd;
+        mean_error = weights.caution * (change * z).matrix().norm();
+        ratio_error = weights.caution * 0.5 * (change * (z.square() - 1.0)).matrix().norm();
+        mean = sd * beyond((after.mean[0] - before.mean[0]) / sd, mean_error);
+        ratio = std::exp(beyond(0.5 * std::log(after.covariance(0, 0) / before.covariance(0, 0)), ratio_error));
+    }
+    double sd = 0.0;
+    double mean = 0.0;
+    double ratio = 1.0;
+    double mean_error = 0.0;
+    double ratio_error = 0.0;
+};
+
+// From what was integrated to the posterior itself, by the same draws with the weights of either: where these are the
+// same nothing moves, and no more than is beyond the noise of draws.
+void move_by_draws(const std::vector<PosteriorVariable>& all, const Matrix& values, const Vector& near,
+                   const ExactWeights& exact, const std::vector<bool>& is_drawn, IntegratedPosterior& result) {
+    Vector scale = Vector::Ones(static_cast<Index>(all.size()));
+    for (std::size_t v = 0; v < all.size(); ++v) {
+        const auto at = static_cast<Index>(v);
+        if (is_drawn[v] || !(result.sd[at] > 0.0)) continue;
+        const Vector own = values.row(at);
+        const Moved moved(own, near, exact);
+        result.mean_error[at] += moved.mean_error;
+        result.sd_error[at] += moved.ratio_error;
+        result.mean[at] += moved.mean;
+        result.sd[at] *= moved.ratio;
+        scale[at] = moved.ratio;
+        const Transform transform = all[v].unbounded.transform;
+        const Moved unbounded(unbounded_values(transform, own), near, exact);
+        if (!std::isfinite(unbounded.mean)) continue;  // a draw stands at a bound
+        result.unbounded_mean[at] += unbounded.mean;
+        result.unbounded_sd[at] *= unbounded.ratio;
+        if (result.quantiles[v].size() == 0) continue;
+        const Vector before = unbounded_values(transform, draw_quantiles(transform, own, near));
+        const Vector after = unbounded_values(transform, draw_quantiles(transform, own, exact.log_weights));
+        Vector quantiles = unbounded_values(transform, result.quantiles[v]);
+        for (Index i = 0; i < quantiles.size(); ++i) {
+            // Of a quantile, as of a normal.
+            const double p = kQuantileProbabilities[static_cast<std::size_t>(i)];
+            const double z = normal_quantile(p);
+            const double density = std::exp(-0.5 * z * z) / std::sqrt(2.0 * std::numbers::pi);
+            const double error = unbounded.sd * unbounded.mean_error * std::sqrt(p * (1.0 - p)) / density;
+            quantiles[i] = transformed(transform, quantiles[i] + beyond(after[i] - before[i], error));
+        }
+        std::sort(quantiles.begin(), quantiles.end());  // those of draws far out may cross
+        result.quantiles[v] = quantiles;
+    }
+    if (result.covariance.size() > 0) result.covariance = scale.asDiagonal() * result.covariance * scale.asDiagonal();
+}
+
 }  // namespace
 
 // Of the field given ψ, as measured: of rows that are not normal it takes a search.
@@ -139,6 +236,10 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
     request.seed = options.seed;
     request.threads = options.threads;
     request.start = optimum().state.mean.head(variables.psi_count());
+    // Two conditionals and the covariances of one each; no fewer than the work of an integration is counted with.
+    const auto size = static_cast<double>(posterior().statistics.size());
+    const auto affordable_psi = static_cast<Index>(kWorkOfPsi / (2.0 * work_of_a_node() + 0.3 * size * size));
+    request.draws = std::clamp(affordable_psi, request.draws, kMostPsi);
     const FieldIntegral integral(*model_, request);
     step(0.3);
 
@@ -211,26 +312,41 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
     const Index each = std::max<Index>(1, draws / std::max<Index>(1, std::min(places, draws)));
     const FieldDraws field = integral.draw(draws, options.seed, each);
     result.draws = field.statistics;
-    result.log_weights = field.log_weights;
     result.log_density = model_->log_joint(result.draws, options.threads);
-    Matrix at_draws = resolved.weights.transpose() * result.draws;
-    at_draws.colwise() += resolved.constants;
-    const Matrix values = posterior().values_at(at_draws);
-    const Vector weights = weights_of(result.log_weights);
-    const double ess = std::pow(weights.sum(), 2) / weights.squaredNorm() / static_cast<double>(each);
+    std::optional<ExactWeights> exact_weights;
+    if (model_->has_corrections()) exact_weights = exact_log_weights(field, result.log_density);
+    result.log_weights = exact_weights ? exact_weights->log_weights : field.log_weights;
+    const auto values_of = [&](const Matrix& statistics_at_draws) {
+        Matrix at_draws = resolved.weights.transpose() * statistics_at_draws;
+        at_draws.colwise() += resolved.constants;
+        return posterior().values_at(at_draws);
+    };
+    const Matrix values = values_of(result.draws);
+    Matrix of_shares = values;
+    Vector log_weights = result.log_weights;
+    Index each_share = each;
+    if (const Index more = std::min(kDrawsOfShares, affordable);
+        !model_->has_corrections() && !drawn.empty() && more > draws) {
+        each_share = std::max<Index>(2, more / std::max<Index>(1, std::min(places, more)));
+        const FieldDraws shares = integral.draw(more, options.seed, each_share);
+        of_shares = values_of(shares.statistics);
+        log_weights = shares.log_weights;
+    }
+    const Vector weights = weights_of(log_weights);
+    const double ess = std::pow(weights.sum(), 2) / weights.squaredNorm() / static_cast<double>(each_share);
     for (const Index at : drawn) {
-        const Vector own = values.row(at);
+        const Vector own = of_shares.row(at);
         const Transform transform = all[static_cast<std::size_t>(at)].unbounded.transform;
-        const NormalApproximation moments = weighted_moments(own.transpose(), result.log_weights);
+        const NormalApproximation moments = weighted_moments(own.transpose(), log_weights);
         const Vector scale = unbounded_values(transform, own);
-        const NormalApproximation unbounded = weighted_moments(scale.transpose(), result.log_weights);
+        const NormalApproximation unbounded = weighted_moments(scale.transpose(), log_weights);
         result.mean[at] = moments.mean[0];
         result.sd[at] = std::sqrt(moments.covariance(0, 0));
         result.mean_error[at] = 1.0 / std::sqrt(ess);
         result.sd_error[at] = 1.0 / std::sqrt(2.0 * ess);
         result.unbounded_mean[at] = unbounded.mean[0];
         result.unbounded_sd[at] = std::sqrt(unbounded.covariance(0, 0));
-        result.quantiles[static_cast<std::size_t>(at)] = draw_quantiles(transform, own, result.log_weights);
+        result.quantiles[static_cast<std::size_t>(at)] = draw_quantiles(transform, own, log_weights);
     }
     step(0.8);
 
@@ -262,15 +378,22 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
             result.sd[v] = std::sqrt(std::max(0.0, result.covariance(v, v)));
         }
     }
+    if (exact_weights) {
+        std::vector<bool> is_drawn(all.size(), false);
+        for (const Index at : drawn) is_drawn[static_cast<std::size_t>(at)] = true;
+        move_by_draws(all, values, field.log_weights, *exact_weights, is_drawn, result);
+    }
     step(0.95);
 
     result.reliable = integral.reliable();
     const bool is_exact = record_->shape.family == FieldFamily::gaussian;
     const Index parameters = variables.psi_count();
-    result.how =
-        fmt::format("the {}posterior, by integration over {} variance parameter{} ({} {}){}", is_exact ? "exact " : "",
-                    parameters, parameters == 1 ? "" : "s", integral.nodes(), integral.is_lattice() ? "nodes" : "draws",
-                    is_exact ? "" : ", coefficients given these by a corrected normal");
+    result.how = fmt::format(
+        "the {}posterior, by integration over {} variance parameter{} ({} {}){}", is_exact ? "exact " : "", parameters,
+        parameters == 1 ? "" : "s", integral.nodes(), integral.is_lattice() ? "nodes" : draws_text(integral.ess()),
+        is_exact        ? ""
+        : exact_weights ? fmt::format(", coefficients given these by a corrected normal and {} draws", draws)
+                        : ", coefficients given these by a corrected normal");
     result.trust =
         fmt::format("the rule is good to {:.1g} sds in means and {:.1g}% in sds{}: the numbers {}",
                     result.mean_error.maxCoeff(), 100.0 * result.sd_error.maxCoeff(),
