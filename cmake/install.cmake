@@ -1,6 +1,6 @@
 include(CMakePackageConfigHelpers)
 
-# Two components, which are two Debian packages (package.cmake): who runs the program needs no headers.
+# Components, each of which is a Debian package (package.cmake): who runs the program needs no headers, and no MPI.
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/lrvb)
 
 install(TARGETS lrvb EXPORT lrvb-targets
@@ -11,6 +11,9 @@ if(TARGET lrvb_program)
     LIBRARY COMPONENT program NAMELINK_COMPONENT development
     ARCHIVE COMPONENT development)
   install(TARGETS lrvb_program lrvb_reproduce RUNTIME COMPONENT program)
+endif()
+if(TARGET lrvb_mpi_program)
+  install(TARGETS lrvb_mpi_program RUNTIME COMPONENT mpi)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/lrvb TYPE INCLUDE COMPONENT development)
 install(FILES ${PROJECT_BINARY_DIR}/src/include/lrvb/export.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lrvb
@@ -57,6 +60,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/data ${PROJEC
 
 # Everything that is installed, and nothing else: what 'make install' and 'make deb' build.
 add_custom_target(lrvb_installed DEPENDS lrvb lrvb_report lrvb_program lrvb_reproduce lrvb_printed)
+if(TARGET lrvb_mpi_program)
+  add_dependencies(lrvb_installed lrvb_mpi_program)
+endif()
 
 if(PROJECT_IS_TOP_LEVEL)
   include(${CMAKE_CURRENT_LIST_DIR}/package.cmake)

@@ -1,4 +1,5 @@
-# Debian packages (make deb): the program with its manual page and documents, and the library for those who compile.
+# Debian packages (make deb): the program with its manual page and documents, the library for those who compile, and,
+# where it was built, the program whose rows are on many machines.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME lrvb)
 set(CPACK_PACKAGE_VENDOR "The lrvb developers")
@@ -23,4 +24,15 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "libeigen3-dev, libfmt-dev, libhwy-dev, libopenblas-serial-dev, libtbb-dev, zlib1g-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "The library and its headers: declare a conditionally conjugate
 model in C++20, get its posterior with true covariances.")
+if(TARGET lrvb_mpi_program)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
+  set(CPACK_DEBIAN_MPI_PACKAGE_NAME lrvb-mpi)
+  set(CPACK_DEBIAN_MPI_PACKAGE_SECTION math)
+  set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS ON)
+  # Documents are with the program, and so is the library where it is shared.
+  set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "lrvb (= ${PROJECT_VERSION})")
+  set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS openmpi-bin)
+  set(CPACK_COMPONENT_MPI_DESCRIPTION "The program with its rows on many machines, by MPI: it writes the fit files
+of lrvb, to the last bit.")
+endif()
 include(CPack)

@@ -5,6 +5,7 @@
 #include "data/kept_rows.hpp"
 #include "data/memory_rows.hpp"
 #include "data/number_cache.hpp"
+#include "data/part_frames.hpp"
 #include "data/parts.hpp"
 #include "data/row_numbers.hpp"
 #include "data/rows_digest.hpp"
@@ -112,41 +113,6 @@ void require_whole(const DataFrame& frame) {
     }
 }
 
-FrameColumn text_column(const std::string& name, const std::vector<std::string>& texts) {
-    FrameColumn result;
-    result.name = name;
-    result.levels = texts;
-    std::sort(result.levels.begin(), result.levels.end());
-    result.levels.erase(std::unique(result.levels.begin(), result.levels.end()), result.levels.end());
-    for (const std::string& text : texts) {
-        const auto level = std::lower_bound(result.levels.begin(), result.levels.end(), text);
-        result.codes.push_back(static_cast<std::uint32_t>(level - result.levels.begin()));
-    }
-    return result;
-}
-
-// Codes that are to be text, as they would be written.
-FrameColumn as_text(const FrameColumn& column) {
-    std::vector<std::string> texts;
-    for (const double number : column.numbers) texts.push_back(fmt::format("{}", number));
-    return text_column(column.name, texts);
-}
-
-// Text whose every level is a number, as that number; anything else as it is.
-FrameColumn as_numbers(FrameColumn column) {
-    std::vector<double> values(column.levels.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        if (detail::parse_number(column.levels[i], values[i]) != detail::NumberKind::number) return column;
-    }
-    column.numbers.resize(static_cast<Index>(column.codes.size()));
-    for (std::size_t n = 0; n < column.codes.size(); ++n) {
-        column.numbers[static_cast<Index>(n)] = values[column.codes[n]];
-    }
-    column.levels.clear();
-    column.codes.clear();
-    return column;
-}
-
 // The rows of a table that have a value in every column; those that have not are counted.
 void leave_out(DataFrame& frame, const std::vector<bool>& is_missing) {
     std::vector<Index> kept;
@@ -204,32 +170,6 @@ std::vector<std::size_t> places_in(const DataFrame& frame, const FrameOptions& o
     return detail::select_columns(frame.name, frame.column_names(), options.columns, options.ranges, options.last);
 }
 
-// What columns are called that were asked for by name or number.
-std::vector<std::string> names_of(const DataFrame& frame, const std::vector<std::string>& columns) {
-    std::vector<std::string> names;
-    names.reserve(columns.size());
-    for (const std::string& column : columns) {
-        names.push_back(frame.columns[static_cast<std::size_t>(frame.find(column))].name);
-    }
-    return names;
-}
-
-// Makes columns text, or numbers where they can be.
-void make(DataFrame& frame, const std::vector<std::string>& text, const std::vector<std::string>& numbers) {
-    const auto has = [](const std::vector<std::string>& names, const std::string& name) {
-        return std::find(names.begin(), names.end(), name) != names.end();
-    };
-    for (FrameColumn& column : frame.columns) {
-        const bool to_text = has(text, column.name);
-        const bool to_numbers = !to_text && has(numbers, column.name);
-        if (to_text && !column.is_text()) column = as_text(column);
-        if (to_numbers && column.is_text()) column = as_numbers(std::move(column));
-        column.told = to_text      ? FrameColumn::Told::text
-                      : to_numbers ? FrameColumn::Told::numbers
-                                   : FrameColumn::Told::nothing;
-    }
-}
-
 // These columns of a table in memory; none: all.
 DataFrame chosen_of(const DataFrame& frame, const FrameOptions& options) {
     DataFrame result;
@@ -246,7 +186,7 @@ DataFrame chosen_of(const DataFrame& frame, const FrameOptions& options) {
         result.leaves_out_row_names = detail::leaves_out_row_names(names, options.columns, places);
     }
     settle_missing(result, options.missing, options.na);
-    make(result, names_of(frame, options.text), names_of(frame, options.numbers));
+    detail::take_as_told(result, detail::names_in(frame, options.text), detail::names_in(frame, options.numbers));
     return result;
 }
 
@@ -572,24 +512,30 @@ DataFrame Dataset::frame(const FrameOptions& options) const {
         const std::vector<std::size_t> places = places_in(outline, own);
         DataFrame frame = detail::frame_of(*table_, places, own.missing, own.na);
         frame.leaves_out_row_names = detail::leaves_out_row_names(outline.column_names(), own.columns, places);
-        make(frame, names_of(outline, options.text), names_of(outline, options.numbers));
+        detail::take_as_told(frame, detail::names_in(outline, options.text),
+                             detail::names_in(outline, options.numbers));
         return frame;
     }
     if (source_) {
         DataFrame frame = read_rows(open(source_, own));
         const DataFrame outline = outline_of(*source_);
-        make(frame, names_of(outline, options.text), names_of(outline, options.numbers));
+        detail::take_as_told(frame, detail::names_in(outline, options.text),
+                             detail::names_in(outline, options.numbers));
         return frame;
     }
-    if (detail::names_parts(path())) detail::refuse_parts(path());
+    if (detail::names_parts(path())) {
+        return detail::read_frame_of_parts(path(), detail::whole_parts(path()), own);
+    }
     if (!path().ends_with(".npy")) return read_frame(path(), own);
-    // Its columns are numbers; which of them are to be text is a matter of the table.
-    detail::require_no_texts(path(), own.na);
-    own.text.clear();
-    own.numbers.clear();
-    DataFrame frame = read_frame(path(), own);
-    make(frame, names_of(frame, options.text), names_of(frame, options.numbers));
-    return frame;
+    return detail::read_part_frame({path()}, own).frame;
+}
+
+FrameRows Dataset::frame_rows(const FrameOptions& options) const {
+    if (!options_.crew || paths_.empty()) return {frame(options), nullptr};
+    FrameOptions own = options;
+    own.memory = options_.memory;
+    own.na = options_.na;
+    return options_.crew->open_frame(path(), own);
 }
 
 DataRows detail::rows_of_team(const std::shared_ptr<TeamRows>& rows, const RowSelection& selection) {
@@ -620,9 +566,11 @@ std::vector<std::string> Dataset::column_names() const {
     if (table_) return detail::outline_of(*table_).column_names();
     if (source_) return outline_of(*source_).column_names();
     std::error_code ignored;
-    if (paths_.size() != 1 || path() == "-" || !std::filesystem::is_regular_file(path(), ignored)) return {};
+    if (paths_.size() != 1 || path() == "-") return {};
     try {
-        return text_rows()->names();
+        const std::string first = detail::parts_of(path()).front();
+        if (!std::filesystem::is_regular_file(first, ignored)) return {};
+        return Dataset(first).text_rows()->names();
     } catch (const std::runtime_error&) {
         return {};
     }

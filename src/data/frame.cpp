@@ -2,6 +2,7 @@
 #include "base/messages.hpp"
 #include "data/columns.hpp"
 #include "data/csv_reader.hpp"
+#include "data/part_frames.hpp"
 
 #include <lrvb/data/frame.hpp>
 #include <lrvb/data/npy.hpp>
@@ -16,6 +17,8 @@ namespace lrvb {
 namespace {
 
 using detail::NumberKind;
+using detail::PartFrame;
+using detail::PartRange;
 
 /// A number that no double can hold, which is only wrong if its column turns out to be numbers.
 struct Unusable {
@@ -28,24 +31,45 @@ struct Unusable {
 /// does not depend on what a column holds, so that both keep the same ones.
 class CsvFrameReader {
   public:
-    CsvFrameReader(const std::string& path, const FrameOptions& options)
-        : reader_(path, options.block, options.memory, options.columns, options.ranges, options.last, options.na),
+    /// `as_text`: of the columns that are read, those in which others found text.
+    CsvFrameReader(const PartRange& part, const FrameOptions& options, const std::vector<bool>& as_text = {})
+        : reader_(part.path, options.block, options.memory, options.columns, options.ranges, options.last, options.na),
           missing_(options.missing),
           keeps_missing_(options.keep_missing),
           memory_(options.memory),
           is_text_(reader_.selected().size(), false),
           is_number_(reader_.selected().size(), false),
+          has_text_(reader_.selected().size(), false),
           is_quoted_(reader_.selected().size(), true),
           unusable_(reader_.selected().size()),
           numbers_(reader_.selected().size()) {
+        if (!part.is_whole()) reader_.restrict_to(part.begin, part.end, part.rows_before);
+        rows_before_ = part.rows_before;
         mark(options.text, "text", is_text_);
         mark(options.numbers, "numbers", is_number_);
         told_text_ = is_text_;
+        for (std::size_t i = 0; i < as_text.size() && i < is_text_.size(); ++i) {
+            if (as_text[i]) is_text_[i] = true;
+        }
     }
 
     DataFrame read() {
+        PartFrame part = read_part();
+        for (std::size_t i = 0; i < is_text_.size(); ++i) {
+            if (!is_text_[i] && !part.unusable[i].empty()) throw std::runtime_error(part.unusable[i]);
+        }
+        if (rows_ == 0) reader_.refuse_all_missing();
+        return std::move(part.frame);
+    }
+
+    PartFrame read_part() {
         read_numbers();
-        DataFrame frame;
+        PartFrame part;
+        part.has_text = has_text_;
+        part.all_quoted = is_quoted_;
+        part.quotes_all = quotes_all_;
+        decide(part);
+        DataFrame& frame = part.frame;
         frame.name = reader_.name();
         frame.rows = rows_;
         frame.dropped = dropped_;
@@ -63,10 +87,25 @@ class CsvFrameReader {
             numbers_[i] = {};
         }
         if (std::find(is_text_.begin(), is_text_.end(), true) != is_text_.end()) read_text(frame);
-        return frame;
+        return part;
     }
 
   private:
+    /// What each column is, as far as these rows tell.
+    void decide(PartFrame& part) {
+        for (std::size_t i = 0; i < is_text_.size(); ++i) {
+            is_quoted_[i] = is_quoted_[i] && !quotes_all_;
+            if (is_quoted_[i] && !is_number_[i]) is_text_[i] = true;
+            std::string& sentence = part.unusable.emplace_back();
+            if (told_text_[i] || has_text_[i]) continue;
+            try {
+                refuse_unusable(unusable_[i], reader_.selected()[i]);
+            } catch (const std::runtime_error& error) {  // wrong only if others found no text here
+                sentence = error.what();
+            }
+        }
+    }
+
     void mark(const std::vector<std::string>& columns, std::string_view what, std::vector<bool>& marks) const {
         for (const std::string& column : columns) {
             const std::size_t place = detail::select_columns(reader_.name(), reader_.names(), {column}).front();
@@ -99,7 +138,7 @@ class CsvFrameReader {
             const std::size_t missing = read_row();
             if (missing == is_text_.size() || keeps_missing_) {
                 ++rows_;
-                file_rows_.push_back(reader_.row());
+                file_rows_.push_back(reader_.row() - rows_before_);
                 continue;
             }
             for (std::size_t i = 0; i < is_text_.size(); ++i) {
@@ -111,14 +150,8 @@ class CsvFrameReader {
             }
         }
         if (missing_ == Missing::refuse && dropped_ > 0) {
-            reader_.refuse_missing(first_missing_row, first_missing_place, dropped_, false);
+            reader_.refuse_missing(first_missing_row, first_missing_place, dropped_, reader_.is_restricted());
         }
-        for (std::size_t i = 0; i < is_text_.size(); ++i) {
-            is_quoted_[i] = is_quoted_[i] && !quotes_all_;
-            if (is_quoted_[i] && !is_number_[i]) is_text_[i] = true;
-            if (!is_text_[i]) refuse_unusable(unusable_[i], reader_.selected()[i]);
-        }
-        if (rows_ == 0) reader_.refuse_all_missing();
     }
 
     /// Of a file with a single column, blank lines are rows without a value.
@@ -155,6 +188,7 @@ class CsvFrameReader {
                 number = std::numeric_limits<double>::quiet_NaN();
             } else if (kind == NumberKind::text) {
                 is_text_[i] = true;
+                has_text_[i] = true;
                 numbers_[i] = {};
             } else if (kind != NumberKind::number && unusable_[i].kind == NumberKind::number) {
                 unusable_[i] = {kind, reader_.row(), std::string(text)};
@@ -235,16 +269,19 @@ class CsvFrameReader {
     std::vector<bool> is_text_;    // of the columns that are read, as are the following
     std::vector<bool> is_number_;  // whose quotes say nothing
     std::vector<bool> told_text_;
+    std::vector<bool> has_text_;   // so far: a value that is no number
     std::vector<bool> is_quoted_;  // so far: all of its values
     bool quotes_all_ = true;       // so far: every value of the file, of columns that are not read too
     std::vector<Unusable> unusable_;
     std::vector<std::vector<double>> numbers_;
     std::vector<Index> file_rows_;
+    Index rows_before_ = 0;
     Index rows_ = 0;
     Index dropped_ = 0;
 };
 
-DataFrame read_npy_frame(const std::string& path, const FrameOptions& options) {
+DataFrame read_npy_frame(const PartRange& part, const FrameOptions& options) {
+    const std::string& path = part.path;
     if (!options.text.empty()) {
         throw std::invalid_argument(
             fmt::format("{}: column {} is to be text, but a NumPy file holds numbers: give a CSV file", path,
@@ -254,6 +291,7 @@ DataFrame read_npy_frame(const std::string& path, const FrameOptions& options) {
     own.columns = options.columns;
     own.ranges = options.ranges;
     own.last = options.last;
+    detail::restrict_rows(part, own);
     NpySource source(path, own);
 
     DataFrame frame;
@@ -280,6 +318,19 @@ Index DataFrame::file_row(Index row) const {
     return file_rows.empty() ? row + 1 : file_rows[static_cast<std::size_t>(row)];
 }
 
+std::string detail::row_name_of(const DataFrame& frame, Index file_row) {
+    const DataFrame::Part* part = nullptr;
+    for (const DataFrame::Part& one : frame.parts) {
+        if (one.rows_before < file_row) part = &one;
+    }
+    if (part == nullptr) return fmt::format("{}: row {}", frame.name, file_row);
+    return fmt::format("{}: row {}", part->name, file_row - part->rows_before);
+}
+
+std::string DataFrame::row_name(Index row) const {
+    return detail::row_name_of(*this, file_row(row));
+}
+
 std::vector<std::string> DataFrame::column_names() const {
     std::vector<std::string> names;
     for (const FrameColumn& column : columns) names.push_back(column.name);
@@ -296,7 +347,26 @@ Index DataFrame::find(const std::string& column) const {
 }
 
 DataFrame read_frame(const std::string& path, const FrameOptions& options) {
-    return path.ends_with(".npy") ? read_npy_frame(path, options) : CsvFrameReader(path, options).read();
+    return path.ends_with(".npy") ? read_npy_frame({path}, options) : CsvFrameReader({path}, options).read();
+}
+
+detail::PartFrame detail::read_part_frame(const PartRange& part, const FrameOptions& options,
+                                          const std::vector<bool>& as_text) {
+    if (!part.path.ends_with(".npy")) return CsvFrameReader(part, options, as_text).read_part();
+    // Its columns are numbers; which of them are to be text is a matter of the table.
+    require_no_texts(part.path, options.na);
+    FrameOptions own = options;
+    own.text.clear();
+    own.numbers.clear();
+    PartFrame result;
+    result.frame = read_npy_frame(part, own);
+    take_as_told(result.frame, names_in(result.frame, options.text), names_in(result.frame, options.numbers));
+    const std::size_t columns = result.frame.columns.size();
+    result.has_text.assign(columns, false);
+    result.all_quoted.assign(columns, false);
+    result.unusable.assign(columns, {});
+    result.quotes_all = false;
+    return result;
 }
 
 }  // namespace lrvb

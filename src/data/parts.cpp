@@ -91,6 +91,14 @@ std::vector<std::string> parts_of(const std::string& path) {
     return path.starts_with('@') ? listed(path.substr(1)) : matching(path);
 }
 
+void require_columns(const std::vector<std::string>& names, const std::string& path,
+                     const std::vector<std::string>& expected, const std::string& first) {
+    if (names == expected) return;
+    throw std::runtime_error(fmt::format(
+        "{}: the header has the columns {}, but {} has {}: give parts with the same columns", path,
+        shown(fmt::format("{}", fmt::join(names, ", "))), first, shown(fmt::format("{}", fmt::join(expected, ", ")))));
+}
+
 void refuse_parts(const std::string& path) {
     throw std::runtime_error(fmt::format(
         "{}: names several files, which are read one after the other, but here the columns of one are needed: put them "
@@ -111,6 +119,21 @@ void require_no_texts(const std::string& path, const std::vector<std::string>& n
                     path, shown(na.front())));
 }
 
+void restrict_rows(const PartRange& part, NpyOptions& options) {
+    if (part.is_whole()) return;
+    const NpySource source(part.path, options);
+    const std::size_t row = source.row_bytes();
+    const auto row_at = [&](std::size_t byte) {
+        // Of a file that lies column by column, all rows are where it begins.
+        if (row == 0) return byte == 0 ? Index{0} : source.rows();
+        const std::size_t behind = byte - std::min(byte, source.data_offset());
+        const auto before = static_cast<Index>(behind / row) + (behind % row == 0 ? 0 : 1);
+        return std::min(before, source.rows());
+    };
+    options.first_row = row_at(part.begin);
+    options.most_rows = row_at(part.end) - options.first_row;
+}
+
 OpenedPart open_part(const PartRange& part, const RowSelection& selection, const std::vector<std::string>& na,
                      bool read_once) {
     OpenedPart opened;
@@ -120,20 +143,8 @@ OpenedPart open_part(const PartRange& part, const RowSelection& selection, const
         options.columns = selection.columns;
         options.ranges = selection.ranges;
         if (!selection.weights.empty()) options.last = {selection.weights};
+        restrict_rows(part, options);
         auto source = std::make_shared<NpySource>(part.path, options);
-        if (!part.is_whole()) {
-            const std::size_t row = source->row_bytes();
-            const auto row_at = [&](std::size_t byte) {
-                // Of a file that lies column by column, all rows are where it begins.
-                if (row == 0) return byte == 0 ? Index{0} : source->rows();
-                const std::size_t behind = byte - std::min(byte, source->data_offset());
-                const auto before = static_cast<Index>(behind / row) + (behind % row == 0 ? 0 : 1);
-                return std::min(before, source->rows());
-            };
-            options.first_row = row_at(part.begin);
-            options.most_rows = row_at(part.end) - options.first_row;
-            source = std::make_shared<NpySource>(part.path, options);
-        }
         opened.names = source->column_names();
         opened.rows = source->rows();
         opened.source = std::move(source);
@@ -183,12 +194,7 @@ void PartsSource::open_next() {
     current_ = {};
     const PartRange& part = parts_[next_++];
     OpenedPart opened = open_part(part, selection_, na_, true);
-    if (opened.names != header_.names) {
-        throw std::runtime_error(
-            fmt::format("{}: the header has the columns {}, but {} has {}: give parts with the same columns", part.path,
-                        shown(fmt::format("{}", fmt::join(opened.names, ", "))), header_.path,
-                        shown(fmt::format("{}", fmt::join(header_.names, ", ")))));
-    }
+    require_columns(opened.names, part.path, header_.names, header_.path);
     current_ = std::move(opened);
 }
 

@@ -2,6 +2,7 @@
 
 #include <lrvb/data/csv.hpp>
 #include <lrvb/data/dataset.hpp>
+#include <lrvb/data/npy.hpp>
 
 #include <cstddef>
 #include <limits>
@@ -19,6 +20,10 @@ bool names_parts(const std::string& path);
 /// paths from where the list is. Of any other path, that. Throws std::runtime_error where there are none.
 std::vector<std::string> parts_of(const std::string& path);
 
+/// Refuses a part whose columns are not those of the first.
+void require_columns(const std::vector<std::string>& names, const std::string& path,
+                     const std::vector<std::string>& expected, const std::string& first);
+
 /// For who reads one file.
 [[noreturn]] void refuse_parts(const std::string& path);
 
@@ -35,6 +40,9 @@ struct PartRange {
 };
 
 std::vector<PartRange> whole_parts(const std::string& path);
+
+/// The rows of a NumPy file that begin at the bytes of a part.
+void restrict_rows(const PartRange& part, NpyOptions& options);
 
 struct OpenedPart {
     std::shared_ptr<RowSource> source;

@@ -1,6 +1,7 @@
 #include "base/block_tree.hpp"
 #include "base/bytes.hpp"
 #include "data/number_cache.hpp"
+#include "data/part_frames.hpp"
 #include "data/parts.hpp"
 #include "data/rows_digest.hpp"
 #include "data/unpacked_stream.hpp"
@@ -61,6 +62,7 @@ struct Opening {
     std::vector<std::string> na;
     std::vector<std::string> columns;
     std::size_t memory = 0;
+    FrameOptions frame;  // of a table, in place of the selection
 
     std::string bytes() const {
         ByteWriter writer;
@@ -69,7 +71,9 @@ struct Opening {
             writer.text(file.path).number(file.bytes).number(file.is_split).numbers(file.rows_before);
         }
         writer.texts(selection.columns).text(selection.weights).number(selection.drop_missing);
-        return writer.number(selection.ranges).texts(na).texts(columns).number(memory).take();
+        writer.number(selection.ranges).texts(na).texts(columns).number(memory);
+        writer.texts(frame.columns).number(frame.ranges).texts(frame.last).texts(frame.text).texts(frame.numbers);
+        return writer.number(frame.missing == Missing::drop).texts(frame.na).number(frame.memory).take();
     }
 
     static Opening of(std::string_view bytes) {
@@ -90,6 +94,14 @@ struct Opening {
         result.na = reader.texts();
         result.columns = reader.texts();
         result.memory = reader.number<std::size_t>();
+        result.frame.columns = reader.texts();
+        result.frame.ranges = reader.number<bool>();
+        result.frame.last = reader.texts();
+        result.frame.text = reader.texts();
+        result.frame.numbers = reader.texts();
+        result.frame.missing = reader.number<bool>() ? Missing::drop : Missing::refuse;
+        result.frame.na = reader.texts();
+        result.frame.memory = reader.number<std::size_t>();
         return result;
     }
 
@@ -128,6 +140,28 @@ struct Opening {
     }
 };
 
+// What ranks found in their parts of a table.
+struct FrameFound {
+    detail::ColumnForms forms;
+    std::vector<Index> files;    // of which a rank had a part,
+    std::vector<Index> records;  // and how many rows that has
+
+    void add(const FrameFound& next) {
+        forms.add(next.forms);
+        files.insert(files.end(), next.files.begin(), next.files.end());
+        records.insert(records.end(), next.records.begin(), next.records.end());
+    }
+    std::string bytes() const { return ByteWriter().text(forms.bytes()).numbers(files).numbers(records).take(); }
+    static FrameFound of(std::string_view bytes) {
+        ByteReader reader(bytes);
+        FrameFound found;
+        found.forms = detail::ColumnForms::of(reader.text());
+        found.files = reader.numbers<Index>();
+        found.records = reader.numbers<Index>();
+        return found;
+    }
+};
+
 bool is_csv(const std::string& path) {
     return !path.ends_with(".npy");
 }
@@ -137,6 +171,7 @@ struct Plan {
     std::vector<Index> firsts;   // of each rank, of all, as they were read; and the number of all
     std::vector<Index> records;  // the same with rows that were left out
     bool any_dropped = false;
+    Index dropped = 0;
 
     Index total() const { return firsts.back(); }
     Index count(int rank) const { return first(rank + 1) - first(rank); }
@@ -256,6 +291,15 @@ class RowCrew::Implementation {
         if (command == "count") return kValue + count(asked);
         if (command == "read") return kValue + read(asked);
         if (command == "align") return kValue + align(asked);
+        if (command == "frames") {
+            merge = [](const std::string& left, const std::string& right) {
+                FrameFound found = FrameFound::of(left);
+                found.add(FrameFound::of(right));
+                return found.bytes();
+            };
+            return kValue + read_frames(asked);
+        }
+        if (command == "code") return kValue + code_frames(asked);
         const auto question = std::find_if(questions.begin(), questions.end(),
                                            [&](const RowQuestion& one) { return one.name == command; });
         if (question == questions.end()) throw std::logic_error(fmt::format("nobody knows the question {}", command));
@@ -281,24 +325,82 @@ class RowCrew::Implementation {
         return writer.take();
     }
 
+    struct OwnPart {
+        std::size_t file;
+        PartRange range;
+    };
+
+    // What this rank reads.
+    std::vector<OwnPart> own_parts(const Opening& opening) const {
+        std::vector<OwnPart> parts;
+        for (const Opening::Piece& piece : opening.pieces(communicator.rank(), communicator.size())) {
+            const SharedFile& file = opening.files[piece.file];
+            PartRange part;
+            part.path = file.path;
+            if (!piece.is_whole) {
+                const bool by_lines = is_csv(file.path);
+                part.begin = by_lines ? detail::line_start(file.path, piece.begin) : piece.begin;
+                part.end = by_lines ? detail::line_start(file.path, piece.end) : piece.end;
+                if (by_lines) part.rows_before = file.rows_before.at(static_cast<std::size_t>(communicator.rank()));
+            }
+            if (part.begin < part.end) parts.push_back({piece.file, std::move(part)});
+        }
+        return parts;
+    }
+
+    // The first reading of this rank's rows of a table: what its columns are here, and the rows of each file.
+    std::string read_frames(const std::string& asked) {
+        share.reset();
+        own_frames.clear();
+        ByteReader reader(asked);
+        const Opening opening = Opening::of(reader.text());
+        const std::vector<char> marks = reader.numbers<char>();
+        const std::vector<bool> as_text(marks.begin(), marks.end());
+        FrameFound found;
+        for (const OwnPart& part : own_parts(opening)) {
+            interruption_point();
+            own_frames.push_back(detail::read_part_frame(part.range, opening.frame, as_text));
+            found.forms.add(detail::ColumnForms(own_frames.back()));
+            found.files.push_back(static_cast<Index>(part.file));
+            found.records.push_back(own_frames.back().records());
+        }
+        return found.bytes();
+    }
+
+    // The rows of this rank as numbers, now that all levels are known: how many there are, and how many were left out.
+    std::string code_frames(const std::string& asked) {
+        const DataFrame outline = detail::outline_of(asked);
+        own_rows = 0;
+        own_records.clear();
+        own_numbers.emplace();
+        Index records = 0;
+        for (detail::PartFrame& part : own_frames) {
+            detail::take_form(outline, part.frame);
+            for (Index n = 0; n < part.frame.rows; ++n) {
+                for (const FrameColumn& column : part.frame.columns) {
+                    own_numbers->push_back(column.is_text()
+                                               ? static_cast<double>(column.codes[static_cast<std::size_t>(n)])
+                                               : column.numbers[n]);
+                }
+                own_records.push_back(records + part.frame.file_row(n));
+            }
+            own_rows += part.frame.rows;
+            records += part.records();
+            part = {};
+        }
+        own_frames.clear();
+        width_ = static_cast<Index>(outline.columns.size());
+        names = outline.column_names();
+        name = outline.name;
+        return ByteWriter().number(own_rows).number(records - own_rows).take();
+    }
+
     // The first reading of this rank's rows: how many there are, and how many were left out.
     std::string read(const std::string& asked) {
         share.reset();
         const Opening opening = Opening::of(asked);
         std::vector<PartRange> parts;
-        for (const Opening::Piece& piece : opening.pieces(communicator.rank(), communicator.size())) {
-            const SharedFile& file = opening.files[piece.file];
-            PartRange& part = parts.emplace_back();
-            part.path = file.path;
-            if (piece.is_whole) continue;
-            part.begin = piece.begin;
-            part.end = piece.end;
-            if (!is_csv(file.path)) continue;
-            part.begin = detail::line_start(file.path, piece.begin);
-            part.end = detail::line_start(file.path, piece.end);
-            part.rows_before = file.rows_before.at(static_cast<std::size_t>(communicator.rank()));
-        }
-        std::erase_if(parts, [](const PartRange& part) { return part.begin >= part.end; });
+        for (OwnPart& part : own_parts(opening)) parts.push_back(std::move(part.range));
         auto source = std::make_shared<detail::PartsSource>(
             opening.name, parts, opening.selection, opening.na,
             detail::PartsSource::Header{opening.columns, opening.files.front().path});
@@ -387,6 +489,7 @@ class RowCrew::Implementation {
     std::string heard;
 
     // What was read, before it is a share.
+    std::vector<detail::PartFrame> own_frames;
     std::shared_ptr<RowSource> own_source;
     std::optional<std::vector<double>> own_numbers;
     Index own_rows = 0;
@@ -499,6 +602,73 @@ std::vector<SharedFile> files_of(const std::string& path) {
 
 }  // namespace
 
+namespace {
+
+// Of the rows that each rank has read, and left out.
+Plan plan_of(const std::string& path, const std::string& counts) {
+    Plan plan;
+    Index records = 0;
+    Index rows = 0;
+    for (ByteReader reader(counts); !reader.at_end();) {
+        plan.firsts.push_back(rows);
+        plan.records.push_back(records);
+        const Index own = reader.index();
+        const Index dropped = reader.index();
+        rows += own;
+        records += own + dropped;
+    }
+    plan.firsts.push_back(rows);
+    plan.dropped = records - rows;
+    plan.any_dropped = plan.dropped > 0;
+    if (rows == 0) {
+        throw std::runtime_error(
+            fmt::format("{}: every row has a missing value in a used column: use other columns", path));
+    }
+    return plan;
+}
+
+}  // namespace
+
+FrameRows RowCrew::open_frame(const std::string& path, const FrameOptions& options) {
+    Implementation& self = *implementation_;
+    Opening opening;
+    opening.name = path;
+    opening.files = files_of(path);
+    opening.frame = options;
+    settle_counts(self.together("count", opening.bytes()), self.communicator.size(), opening.files);
+    const auto read = [&](const std::vector<bool>& as_text) {
+        const std::vector<char> marks(as_text.begin(), as_text.end());
+        return FrameFound::of(self.together("frames", ByteWriter().text(opening.bytes()).numbers(marks).take()));
+    };
+    FrameFound found = read({});
+    const std::vector<bool> again = found.forms.read_again();
+    if (std::find(again.begin(), again.end(), true) != again.end()) found = read(again);
+    found.forms.require_usable();
+
+    FrameRows result;
+    result.frame = found.forms.outline(path);
+    if (detail::names_parts(path)) {
+        Index before = 0;
+        for (std::size_t file = 0; file < opening.files.size(); ++file) {
+            result.frame.parts.push_back({opening.files[file].path, before});
+            for (std::size_t i = 0; i < found.files.size(); ++i) {
+                if (found.files[i] == static_cast<Index>(file)) before += found.records[i];
+            }
+        }
+    }
+    const Plan plan = plan_of(path, self.together("code", detail::outline_bytes(result.frame)));
+    self.together("align", plan.bytes());
+    // Few rows are all here.
+    if (plan.rows(0) == plan.total()) {
+        result.frame = detail::frame_of(*self.share, std::move(result.frame));
+    } else {
+        result.team = shared_from_this();
+    }
+    result.frame.rows = plan.total();
+    result.frame.dropped = plan.dropped;
+    return result;
+}
+
 DataRows RowCrew::open(const std::string& path, const RowSelection& selection, const DataOptions& options) {
     Implementation& self = *implementation_;
     const int size = self.communicator.size();
@@ -512,24 +682,8 @@ DataRows RowCrew::open(const std::string& path, const RowSelection& selection, c
     opening.columns = first.names;
     settle_counts(self.together("count", opening.bytes()), size, opening.files);
 
-    const std::string read = self.together("read", opening.bytes());
-    Plan plan;
-    Index records = 0;
-    Index rows = 0;
-    for (ByteReader reader(read); !reader.at_end();) {
-        plan.firsts.push_back(rows);
-        plan.records.push_back(records);
-        const Index own = reader.index();
-        const Index dropped = reader.index();
-        rows += own;
-        records += own + dropped;
-    }
-    plan.firsts.push_back(rows);
-    plan.any_dropped = records > rows;
-    if (rows == 0) {
-        throw std::runtime_error(
-            fmt::format("{}: every row has a missing value in a used column: use other columns", path));
-    }
+    const Plan plan = plan_of(path, self.together("read", opening.bytes()));
+    const Index rows = plan.total();
     self.together("align", plan.bytes());
 
     const auto team = std::make_shared<TeamRows>(shared_from_this(), path, opening.columns, rows);
@@ -538,7 +692,7 @@ DataRows RowCrew::open(const std::string& path, const RowSelection& selection, c
     DataRows data = detail::rows_of_team(team, all);
     data.leaves_out_row_names = first.leaves_out_row_names;
     data.record.na = options.na;
-    data.record.dropped = records - rows;
+    data.record.dropped = plan.dropped;
     if (plan.any_dropped) {
         const std::string bytes = self.together("file rows", {});
         ByteReader reader(bytes);

@@ -8,6 +8,7 @@
 #include "formula/groups.hpp"
 #include "formula/levels.hpp"
 #include "formula/numbers.hpp"
+#include "formula/row_questions.hpp"
 #include "formula/term_columns.hpp"
 
 #include <lrvb/formula/design.hpp>
@@ -51,15 +52,9 @@ void require_finite(const DataFrame& frame, const Matrix& columns, const std::ve
         if (columns.col(j).allFinite()) continue;
         Index row = 0;
         while (std::isfinite(columns(row, j))) ++row;
-        refuse_data(frame, fmt::format("row {}: {} is too large for a number: change the units of its columns",
-                                       frame.file_row(row), shown(names[static_cast<std::size_t>(j)])));
+        throw std::runtime_error(fmt::format("{}: {} is too large for a number: change the units of its columns",
+                                             frame.row_name(row), shown(names[static_cast<std::size_t>(j)])));
     }
-}
-
-bool learns_something(const Expression& expression) {
-    const bool is_call = expression.kind == Expression::Kind::call;
-    if (is_call && (expression.text == "scale" || expression.text == "poly")) return true;
-    return std::any_of(expression.parts.begin(), expression.parts.end(), learns_something);
 }
 
 void require_one_name_each(const std::vector<std::string>& names) {
@@ -184,7 +179,7 @@ struct FormulaCoding::Implementation {
         }
     }
 
-    void learn(const DataFrame& frame, const FormulaOptions& options) {
+    void learn(const DataFrame& frame, const FormulaOptions& options, const AskRows& ask) {
         FrameNumbers numbers(frame, syntax(), learnt, true);
         const std::vector<ColumnUse> uses = detail::column_uses(syntax());
         const detail::Expansion before = [&] {
@@ -202,9 +197,9 @@ struct FormulaCoding::Implementation {
         expand();
         learn_factors(numbers, options);
         for (const detail::RandomPart& part : expansion.random) {
-            if (group_of(part.columns) == groups.size()) groups.push_back(detail::learnt_group(numbers, part));
+            if (group_of(part.columns) == groups.size()) groups.push_back(detail::learnt_group(numbers, part, ask));
         }
-        learn_numbers(numbers);
+        learn_numbers(frame, ask);
         code();
     }
 
@@ -219,28 +214,30 @@ struct FormulaCoding::Implementation {
         detail::put_baselines_first(numbers.frame(), options.baselines, factors);
     }
 
-    /// By looking at what learns.
-    void learn_numbers(FrameNumbers& numbers) const {
+    /// Of all calls that learn, those that others are of first.
+    void learn_numbers(const DataFrame& frame, const AskRows& ask) {
         for (const std::size_t place : used_parts()) {
             const TermPart& part = expansion.parts[place];
-            if (part.expression == nullptr || !learns_something(*part.expression)) continue;
-            if (part.kind == TermPart::Kind::polynomial) {
-                numbers.polynomial(*part.expression, part.degree, part.raw);
-            } else {
-                numbers.of(*part.expression);
-            }
+            if (part.expression != nullptr) learn_numbers(*part.expression, frame, ask);
         }
-        for (const Expression* offset : expansion.offsets) {
-            if (learns_something(*offset)) numbers.of(*offset);
+        for (const Expression* offset : expansion.offsets) learn_numbers(*offset, frame, ask);
+        for (const Expression* part : detail::response_parts(syntax())) learn_numbers(*part, frame, ask);
+    }
+
+    void learn_numbers(const Expression& expression, const DataFrame& frame, const AskRows& ask) {
+        for (const Expression& part : expression.parts) learn_numbers(part, frame, ask);
+        if (expression.kind != Expression::Kind::call) return;
+        const bool is_polynomial = expression.text == "poly" && !detail::polynomial_call(syntax(), expression).raw;
+        if (!is_polynomial && expression.text != "scale") return;
+        const std::string name = detail::written(expression);
+        for (const Learnt& entry : learnt) {
+            if (entry.name == name) return;
         }
-        for (const Expression* part : detail::response_parts(syntax())) {
-            if (learns_something(*part)) numbers.of(*part);
-        }
+        learnt.push_back({name, detail::ask_numbers(ask, frame, syntax(), learnt, expression)});
     }
 
     FormulaDesign design(const DataFrame& frame, bool with_response) const {
-        std::vector<Learnt> known = learnt;
-        FrameNumbers numbers(frame, syntax(), known, with_response);
+        FrameNumbers numbers(frame, syntax(), learnt, with_response);
         FormulaDesign result;
         result.source = frame.name;
         result.response = response;
@@ -421,9 +418,14 @@ FormulaCoding::FormulaCoding(std::unique_ptr<Implementation> implementation)
     : implementation_(std::move(implementation)) {}
 
 FormulaCoding::FormulaCoding(Formula formula, const DataFrame& frame, const FormulaOptions& options)
+    : FormulaCoding(std::move(formula), frame, options, [&frame](const std::string& asked) {
+          return detail::answer_formula(frame, detail::RowBlocks(frame.rows), asked);
+      }) {}
+
+FormulaCoding::FormulaCoding(Formula formula, const DataFrame& frame, const FormulaOptions& options, const AskRows& ask)
     : implementation_(std::make_unique<Implementation>()) {
     implementation_->formula = std::move(formula);
-    implementation_->learn(frame, options);
+    implementation_->learn(frame, options, ask);
 }
 
 FormulaCoding::~FormulaCoding() = default;

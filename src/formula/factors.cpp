@@ -119,10 +119,10 @@ std::vector<int> factor_codes(const FrameNumbers& numbers, const TermPart& part,
     const auto unknown = std::find(codes.begin(), codes.end(), -1);
     if (unknown != codes.end()) {
         const Index row = unknown - codes.begin();
-        refuse_data(frame, fmt::format("row {}, column {}: the level {} did not occur in the data of the fit, which "
-                                       "had {}: correct it, leave the row out, or fit again with rows that have it",
-                                       frame.file_row(row), shown(column.name), shown(text_at(column, row)),
-                                       shown(in_order(levels))));
+        throw std::runtime_error(
+            fmt::format("{}, column {}: the level {} did not occur in the data of the fit, which "
+                        "had {}: correct it, leave the row out, or fit again with rows that have it",
+                        frame.row_name(row), shown(column.name), shown(text_at(column, row)), shown(in_order(levels))));
     }
     return codes;
 }

@@ -140,11 +140,15 @@ FrameOptions Formula::reading(const FormulaOptions& options, const std::vector<s
     return result;
 }
 
-DataFrame Formula::read(const Dataset& data, const FormulaOptions& options) const {
-    FrameOptions reading = this->reading(options, data.column_names());
+FrameOptions Formula::reading(const FormulaOptions& options, const Dataset& data) const {
+    FrameOptions result = reading(options, data.column_names());
     // A NumPy file has no text; its numbers group as they are.
-    if (data.name().ends_with(".npy")) reading.text.clear();
-    return data.frame(reading);
+    if (data.name().ends_with(".npy")) result.text.clear();
+    return result;
+}
+
+DataFrame Formula::read(const Dataset& data, const FormulaOptions& options) const {
+    return data.frame(reading(options, data));
 }
 
 std::string formula_name(const std::string& column) {

@@ -2,6 +2,7 @@
 
 #include "base/messages.hpp"
 #include "formula/levels.hpp"
+#include "formula/row_questions.hpp"
 
 #include <fmt/format.h>
 
@@ -193,16 +194,24 @@ std::optional<std::string> repeated(const std::vector<std::string>& names) {
     return std::nullopt;
 }
 
-RandomGroup learnt_group(const FrameNumbers& numbers, const RandomPart& random) {
+std::vector<std::vector<int>> cells_of(const RandomGroup& group, const DataFrame& frame) {
+    ColumnCodes codes;
+    for (std::size_t i = 0; i < group.columns.size(); ++i) {
+        const auto column = std::find_if(frame.columns.begin(), frame.columns.end(),
+                                         [&](const FrameColumn& one) { return one.name == group.columns[i]; });
+        codes.push_back(level_codes(*column, group.column_levels[i]));
+    }
+    return cells_of(group, codes);
+}
+
+RandomGroup learnt_group(const FrameNumbers& numbers, const RandomPart& random, const AskRows& ask) {
     RandomGroup group;
     group.columns = random.columns;
-    ColumnCodes codes;
     for (const std::string& name : random.columns) {
         const FrameColumn& column = numbers.column(name, random.place);
         group.column_levels.push_back(in_order(levels_of(column)));
-        if (random.columns.size() > 1) codes.push_back(level_codes(column, group.column_levels.back()));
     }
-    if (random.columns.size() > 1) group.cells = cells_of(group, codes);
+    if (random.columns.size() > 1) group.cells = ask_cells(ask, group);
     group.name_levels();
     if (const std::optional<std::string> name = repeated(group.levels)) {
         throw std::runtime_error(fmt::format("{}: two levels of {} are both called {}: rename one of them",

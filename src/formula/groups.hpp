@@ -4,6 +4,7 @@
 
 #include <lrvb/base/document.hpp>
 #include <lrvb/base/fields.hpp>
+#include <lrvb/formula/design.hpp>
 
 #include <optional>
 #include <string>
@@ -26,8 +27,12 @@ struct RandomGroup {
     static RandomGroup read(const Fields& fields);
 };
 
-/// Throws std::runtime_error where two levels are called the same, as a:b with c and a with b:c are.
-RandomGroup learnt_group(const FrameNumbers& numbers, const RandomPart& random);
+/// Throws std::runtime_error where two levels are called the same, as a:b with c and a with b:c are. Who has the rows
+/// is asked for the cells of several columns.
+RandomGroup learnt_group(const FrameNumbers& numbers, const RandomPart& random, const AskRows& ask);
+
+/// The cells of several columns that occur, ascending; their levels are known.
+std::vector<std::vector<int>> cells_of(const RandomGroup& group, const DataFrame& frame);
 
 /// The level of each row, from 0; −1 where it has none of them.
 std::vector<int> group_codes(const FrameNumbers& numbers, const RandomGroup& group);

@@ -23,11 +23,25 @@ struct Learnt {
     bool operator==(const Learnt&) const = default;
 };
 
+/// poly() of x, in the units of t = (x − centre)/scale.
+struct PolynomialRule {
+    double centre = 0.0;
+    double scale = 1.0;
+    Vector a;  // 0 … d − 1
+    Vector n;  // 0 … d
+
+    static PolynomialRule of(const Vector& numbers, int degree);
+    /// As they are kept.
+    Vector numbers() const;
+    Vector scaled(const Vector& x) const;
+    /// p_power, for which a and n must be known below it.
+    Vector values(const Vector& x, int power) const;
+};
+
 class FrameNumbers {
   public:
-    /// `is_fit`: the rows are those of the fit, of which what is not known yet is learnt; otherwise new ones, for which
-    /// all of it is known.
-    FrameNumbers(const DataFrame& frame, const FormulaSyntax& formula, std::vector<Learnt>& learnt, bool is_fit);
+    /// `is_fit`: the rows are those of the fit; otherwise new ones. What scale() and poly() are is known.
+    FrameNumbers(const DataFrame& frame, const FormulaSyntax& formula, const std::vector<Learnt>& learnt, bool is_fit);
 
     /// Throws FormulaDataError for what is no finite number, with the row.
     Vector of(const Expression& expression);
@@ -45,13 +59,11 @@ class FrameNumbers {
     Vector scaled(const Expression& expression);
     Vector chain(const Expression& expression);
     void require_finite(const Vector& values, const Expression& expression, const Vector* argument) const;
-    const Vector* known(const std::string& name) const;
-    const Vector& learn(const std::string& name, Vector numbers);
-    [[noreturn]] void refuse(const std::string& sentence, std::size_t place) const;
+    const Vector& known(const std::string& name) const;
 
     const DataFrame& frame_;
     const FormulaSyntax& formula_;
-    std::vector<Learnt>& learnt_;
+    const std::vector<Learnt>& learnt_;
     bool is_fit_;
     std::unordered_map<std::string, const FrameColumn*> columns_;
 };

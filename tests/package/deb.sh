@@ -27,4 +27,16 @@ gzip -dc "$work/root/usr/share/man/man1/lrvb.1.gz" | grep -q '^\.SS "lrvb fit mi
 [ -f "$work/root/usr/share/doc/lrvb/copyright" ] || fail "there is no copyright file"
 [ -f "$work/root/usr/include/lrvb/lrvb.hpp" ] || fail "there are no headers"
 [ -n "$(find "$work/root/usr/lib" -name lrvb-config.cmake)" ] || fail "find_package would not find it"
+
+# MPI is with the package that needs it.
+dpkg-deb -f "$program" Depends | grep -qi 'mpi' && fail "lrvb depends on MPI"
+dpkg-deb -c "$program" | grep -q 'lrvb-mpi' && fail "lrvb has the program for MPI"
+if [ -f "$build/bin/lrvb-mpi" ]; then
+    ranks=$(echo "$work"/made/lrvb-mpi_"$version"_*.deb)
+    [ -f "$ranks" ] || fail "there is no package of lrvb-mpi: $(ls "$work/made")"
+    dpkg-deb -f "$ranks" Depends | grep -q "lrvb (= $version)" || fail "lrvb-mpi does not depend on its lrvb"
+    dpkg-deb -f "$ranks" Depends | grep -qi 'mpi' || fail "lrvb-mpi does not depend on MPI"
+    dpkg-deb -x "$ranks" "$work/root"
+    "$work/root/usr/bin/lrvb-mpi" -V | grep -q "^lrvb $version" || fail "the program for MPI does not run"
+fi
 rm -rf "$work/made/_CPack_Packages"

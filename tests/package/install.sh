@@ -13,6 +13,9 @@ echo mine >"$there/bin/mine"
 
 "$source/scripts/install" "$build" "$prefix" "$work/root"
 "$there/bin/lrvb" -V | grep -q '^lrvb ' || fail "the installed program does not run"
+if [ -f "$build/bin/lrvb-mpi" ]; then
+    "$there/bin/lrvb-mpi" -V | grep -q '^lrvb ' || fail "the installed program for MPI does not run"
+fi
 gzip -dc "$there/share/man/man1/lrvb.1.gz" | grep -q '^\.TH LRVB 1' || fail "there is no manual page"
 [ -f "$there/share/bash-completion/completions/lrvb" ] || fail "there is no completion for bash"
 [ -f "$there/share/doc/lrvb/docs/program.md" ] || fail "there are no documents"

@@ -2,6 +2,7 @@
 
 #include "program.hpp"
 
+#include <cstdint>
 #include <string>
 
 namespace {
@@ -31,6 +32,27 @@ class Mpi : public ProgramTest {
             const Result result = lrvb("simulate mixture --weights 0.3,0.7 --means 0,4 --sds 1,1.5 --seed " + number +
                                        " -n " + rows + " -o part-" + number + ".csv");
             ASSERT_EQ(result.code, 0) << result.err;
+        }
+    }
+
+    // Three parts of a table with numbers, a factor and groups, of which the last has some of its own.
+    void write_tables() const {
+        std::uint32_t state = 7;
+        const auto uniform = [&] {
+            return static_cast<double>((state = state * 1664525U + 1013904223U) >> 8U) / 16777216.0;
+        };
+        int row = 0;
+        int part = 0;
+        for (const int rows : {70000, 20001, 50000}) {
+            std::string text = "y,x,f,g\n";
+            for (int n = 0; n < rows; ++n, ++row) {
+                const double x = 4.0 * uniform();
+                const int f = static_cast<int>(3.0 * uniform());
+                const int g = row / 7000;
+                const double y = 1.0 + 0.5 * x + f + 0.2 * (g % 5) + 0.1 * (g % 3) * x + uniform() + uniform() - 1.0;
+                text += std::to_string(y) + ',' + std::to_string(x) + ',' + "abc"[f] + ",g" + std::to_string(g) + '\n';
+            }
+            write("table-" + std::to_string(++part) + ".csv", text);
         }
     }
 
@@ -100,9 +122,81 @@ TEST_F(Mpi, AnswersWhatLrvbAnswers) {
     }
 }
 
+TEST_F(Mpi, WritesTheRegressionOfLrvbForAnyNumberOfRanksAndThreads) {
+    write_tables();
+    for (const std::string what : {"'y ~ scale(x) + f + (x | g)'", "--response y -c x,f"}) {
+        SCOPED_TRACE(what);
+        ASSERT_EQ(lrvb("fit regression 'table-*.csv' " + what + " --quiet --threads 1 -o one.json").code, 0);
+        const std::string one = read_text(work() / "one.json");
+        for (int count = 1; count <= 4; ++count) {
+            const Result result = ranks(count, "fit regression 'table-*.csv' " + what + " --quiet --threads " +
+                                                   std::to_string(1 + count % 2) + " -o ranks.json");
+            ASSERT_EQ(result.code, 0) << result.err;
+            EXPECT_EQ(result.err, "");
+            EXPECT_TRUE(read_text(work() / "ranks.json") == one) << count << " ranks";
+        }
+    }
+}
+
+TEST_F(Mpi, AnswersOfARegressionWhatLrvbAnswersOrSaysWhyNot) {
+    write_tables();
+    ASSERT_EQ(lrvb("fit regression 'table-*.csv' 'y ~ x + f + (1 | g)' --quiet -o fit.json").code, 0);
+    for (const std::string command : {"summary fit.json", "covariance fit.json", "sensitivity fit.json",
+                                      "check fit.json 'table-*.csv' --draws 200"}) {
+        SCOPED_TRACE(command);
+        const Result alone = lrvb(command);
+        ASSERT_EQ(alone.code, 0) << alone.err;
+        const Result shared = ranks(3, command);
+        EXPECT_EQ(shared.code, 0) << shared.err;
+        EXPECT_EQ(shared.out, alone.out);
+    }
+    for (const std::string command :
+         {"leverage fit.json 'table-*.csv'", "influence fit.json 'table-*.csv'", "predict fit.json 'table-*.csv'",
+          "summary fit.json 'table-*.csv' --robust", "loo fit.json 'table-*.csv'"}) {
+        SCOPED_TRACE(command);
+        const Result shared = ranks(2, command);
+        EXPECT_EQ(shared.code, 1) << shared.err;
+        EXPECT_EQ(shared.out, "");
+        EXPECT_NE(sentences(shared.err).find("lrvb instead of lrvb-mpi"), std::string::npos) << shared.err;
+    }
+}
+
+TEST_F(Mpi, EndsAllRanksForATableThatIsWrong) {
+    write_tables();
+    const std::string fit = "fit regression \"table-*.csv\" \"y ~ x + f + (x | g)\" --quiet -o fit.json";
+    const std::string part = read_text(work() / "table-3.csv");
+    write("table-3.csv", "");
+    expect_refused(3, fit, "table-3.csv: is empty: give a line of column names, then rows of numbers");
+    write("table-3.csv", "other\n1\n2\n");
+    expect_refused(3, fit,
+                   "table-3.csv: there is no column 'y': give names or numbers from 1 to 1; the columns are 'other'");
+    write("table-3.csv", part + "1,2\n");
+    expect_refused(
+        4, fit,
+        "table-3.csv: row 50001: there are 2 fields, but the header has 4: give every row one field a column, "
+        "and quote text that contains ','");
+    write("table-3.csv", part + "1,NA,a,g1\n");
+    expect_refused(
+        2, fit,
+        "table-3.csv: row 50001, column 'x': the value is missing: fill it in, or have rows with missing values "
+        "dropped with --drop-missing");
+    write("table-3.csv", part + "1,what,a,g1\n");
+    expect_refused(
+        4, fit,
+        "table-3.csv: row 50001, column 'x': 'what' is not a number, but 140001 of the column's 140002 values "
+        "are: correct it; --na what --drop-missing leaves out such rows, and --factor x takes the column as "
+        "groups");
+    expect_refused(2, "fit regression \"none-*.csv\" \"y ~ x\" -o fit.json",
+                   "none-*.csv: no file is called so: check the pattern");
+}
+
 TEST_F(Mpi, NeedsNoRowsForEveryRank) {
     ASSERT_EQ(lrvb("fit mixture $DATA/old_faithful.csv -c eruptions -k 2 --quiet -o one.json").code, 0);
     ASSERT_EQ(ranks(4, "fit mixture $DATA/old_faithful.csv -c eruptions -k 2 --quiet -o ranks.json").code, 0);
+    EXPECT_EQ(read_text(work() / "ranks.json"), read_text(work() / "one.json"));
+    const std::string regression = "fit regression $DATA/mtcars.csv 'am ~ wt' --family bernoulli --quiet";
+    ASSERT_EQ(lrvb(regression + " -o one.json").code, 0);
+    ASSERT_EQ(ranks(4, regression + " -o ranks.json").code, 0);
     EXPECT_EQ(read_text(work() / "ranks.json"), read_text(work() / "one.json"));
 }
 
@@ -136,9 +230,14 @@ TEST_F(Mpi, EndsAllRanksForAPartThatIsWrong) {
 }
 
 TEST_F(Mpi, RefusesWhatItCannotShareOut) {
-    expect_refused(2, "fit regression " LRVB_DATA_DIR "/mtcars.csv --response mpg -c wt -o fit.json",
-                   "a regression needs all rows in one process, so that they cannot be shared out among ranks: fit it "
+    write("one.bug", "model { mu ~ dnorm(0, 1) }");
+    expect_refused(2, "fit model one.bug -o fit.json",
+                   "a model needs all rows in one process, so that they cannot be shared out among ranks: fit it "
                    "by lrvb instead of lrvb-mpi");
+    write_tables();
+    expect_refused(2, "fit regression \"table-*.csv\" \"y ~ x\" --family student -o fit.json",
+                   "table-*.csv: a student response needs all rows at every step of the fit, so that they cannot be "
+                   "shared out among ranks: use lrvb instead of lrvb-mpi");
     expect_refused(2, "fit mixture - -k 2 -o fit.json",
                    "standard input cannot be shared out among ranks: save it to a file, and give that");
     EXPECT_EQ(ranks(2, "fit mixture").code, 2);

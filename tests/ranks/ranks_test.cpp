@@ -1,4 +1,5 @@
 #include "base/block_tree.hpp"
+#include "crew.hpp"
 #include "data_files.hpp"
 #include "kind/mixture/questions.hpp"
 
@@ -170,37 +171,6 @@ TEST(MixtureSums, RefuseSumsOfRowsThatDoNotFollowAndBytesThatAreNone) {
     EXPECT_THROW(MixtureSums::from_bytes(sums.bytes().substr(0, 40)), std::runtime_error);
     EXPECT_EQ((sums + MixtureSums()).bytes(), sums.bytes());
 }
-
-// Ranks that are simulated, rank 0 in front.
-class Crew {
-  public:
-    explicit Crew(int size) : ranks_(size) {
-        for (int rank = 0; rank < size; ++rank) {
-            crews_.push_back(std::make_shared<RowCrew>(ranks_[rank], detail::mixture_questions(), "1"));
-        }
-        crews_[0]->set_others([this] {
-            std::vector<bool> goes_on(crews_.size());
-            for (std::size_t rank = 1; rank < crews_.size(); ++rank) goes_on[rank] = crews_[rank]->hear();
-            for (std::size_t rank = crews_.size() - 1; rank > 0; --rank) {
-                if (goes_on[rank]) crews_[rank]->answer();
-            }
-        });
-    }
-    ~Crew() { crews_[0]->set_others({}); }
-    Crew(const Crew&) = delete;
-    Crew& operator=(const Crew&) = delete;
-
-    DataOptions options(std::size_t memory = kDataMemory) const {
-        DataOptions options;
-        options.memory = memory;
-        options.crew = crews_[0];
-        return options;
-    }
-
-  private:
-    SimulatedRanks ranks_;
-    std::vector<std::shared_ptr<RowCrew>> crews_;
-};
 
 class Ranks : public testing::Test {
   protected:

@@ -78,6 +78,14 @@ struct DataRows {
     std::vector<std::string> counting = {};
 };
 
+/// A table whose rows may be with others.
+struct FrameRows {
+    /// Where there is a team: columns with their levels, and how many rows there are, but none of these.
+    DataFrame frame;
+    /// Who has the rows, as numbers, text as the places of its levels; null where they are here.
+    std::shared_ptr<RowTeam> team;
+};
+
 /// New rows, streamed as they are.
 struct NewRows {
     std::shared_ptr<RowSource> source;
@@ -161,6 +169,8 @@ class LRVB_EXPORT Dataset {
     /// These columns, as they are.
     NewRows new_rows(const std::vector<std::string>& columns, bool drop_missing) const;
     DataFrame frame(const FrameOptions& options) const;
+    /// The same, which many read together where DataOptions::crew has them.
+    FrameRows frame_rows(const FrameOptions& options) const;
     /// Everything, as it is written, beside whatever else reads the data. Throws std::runtime_error for a pipe, which
     /// can be read only once.
     std::unique_ptr<TextRows> text_rows() const;

@@ -65,11 +65,20 @@ struct LRVB_EXPORT DataFrame {
     /// The file's row, from 1, of each row; empty where none was left out, so that they are 1, 2, 3, …
     std::vector<Index> file_rows;
 
+    /// Of several files together: what each is called, and how many of all rows came before it.
+    struct Part {
+        std::string name;
+        Index rows_before = 0;
+    };
+    std::vector<Part> parts;
+
     /// Whether a first column without a name, that of row names, was not read, since nobody chose columns.
     bool leaves_out_row_names = false;
 
-    /// The row, from 1, that a row (from 0) has in the file.
+    /// The row, from 1, that a row (from 0) has in the file, or among those of several files together.
     Index file_row(Index row) const;
+    /// What messages call a row (from 0): "data.csv: row 17"; of several files that which has it.
+    std::string row_name(Index row) const;
     std::vector<std::string> column_names() const;
     /// The place (from 0) of a column, by its name or its number from 1, as CsvOptions has it: row names that were left
     /// out are counted. Throws std::invalid_argument for one that is not there.

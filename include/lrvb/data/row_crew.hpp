@@ -40,6 +40,8 @@ class LRVB_EXPORT RowCrew final : public RowTeam, public std::enable_shared_from
     std::string ask(const std::string& question, const std::string& asked) override;
     /// Dataset::rows of these files.
     DataRows open(const std::string& path, const RowSelection& selection, const DataOptions& options);
+    /// Dataset::frame_rows of these files.
+    FrameRows open_frame(const std::string& path, const FrameOptions& options);
     /// Ends all others with this exit code.
     void end(int code);
 

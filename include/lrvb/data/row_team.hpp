@@ -36,12 +36,15 @@ class LRVB_EXPORT RowShare {
     const std::shared_ptr<RowSource>& shared_source() const { return source_; }
     /// Rows of all, by their number, of this share. Cheap where rows are resident, or follow those of the last call.
     void copy(Index first, Index count, double* to);
+    /// What whoever answers keeps of these rows from one question to the next.
+    std::shared_ptr<void>& kept() { return kept_; }
 
   private:
     std::shared_ptr<RowSource> source_;
     Index first_;
     Index rows_;
     std::vector<Index> file_rows_;
+    std::shared_ptr<void> kept_;
     Index next_ = -1;  // that the source would give, if it is known
 };
 

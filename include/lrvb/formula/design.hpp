@@ -7,6 +7,7 @@
 #include <lrvb/formula/formula.hpp>
 #include <lrvb/types.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,12 +61,19 @@ struct FormulaDesign {
     std::vector<RandomTerm> random;
 };
 
+/// Asks those who have rows, and gives their answers, merged: how what is learnt of rows that are with others is
+/// learnt.
+using AskRows = std::function<std::string(const std::string& asked)>;
+
 /// What a formula is to a table, and all that is needed to make the same columns of other rows: which of its columns
 /// are factors, with their levels, the centres and scales of scale(), the polynomials of poly(), the groups.
 class LRVB_EXPORT FormulaCoding {
   public:
     /// Learns it from a frame that was read as the formula wants (Formula::reading, or everything).
     FormulaCoding(Formula formula, const DataFrame& frame, const FormulaOptions& options = {});
+    /// The same of rows that are with others: of the frame are looked at the number of rows and the columns, each with
+    /// its different values alone, in the order in which they come.
+    FormulaCoding(Formula formula, const DataFrame& frame, const FormulaOptions& options, const AskRows& ask);
 
     ~FormulaCoding();
     FormulaCoding(FormulaCoding&&) noexcept;
@@ -131,5 +139,7 @@ struct IdleColumns {
 /// A column counts as collinear where what it has beyond the columns before it is less than 1e-9 of it, about its mean
 /// where there is an intercept.
 LRVB_EXPORT IdleColumns idle_columns(const Matrix& columns, bool intercept);
+/// The same of so many columns of rows that are with others.
+LRVB_EXPORT IdleColumns idle_columns(Index count, bool intercept, const AskRows& ask);
 
 }  // namespace lrvb

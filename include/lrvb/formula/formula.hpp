@@ -114,7 +114,10 @@ class LRVB_EXPORT Formula {
     /// refused by FormulaError, and `.` is what it stands for; otherwise, where it has `.`, all columns are read.
     FrameOptions reading(const FormulaOptions& options = {}, const std::vector<std::string>& names = {}) const;
 
-    /// Reads that. The names are looked up first, unless the data come through a pipe.
+    /// The same for these data. The names are looked up, unless the data come through a pipe.
+    FrameOptions reading(const FormulaOptions& options, const Dataset& data) const;
+
+    /// Reads that.
     DataFrame read(const Dataset& data, const FormulaOptions& options = {}) const;
 
     const detail::FormulaSyntax& syntax() const { return *syntax_; }

@@ -86,6 +86,17 @@ struct FieldData {
     double offset_of(Index n) const { return offset.size() > 0 ? offset[n] : 0.0; }
 };
 
+/// Normal rows that are with others, by shares: who has some of them answers what FieldModel asks (bytes, as those of a
+/// RowTeam), and what comes back is the same whoever has which.
+class LRVB_EXPORT FieldRows {
+  public:
+    virtual ~FieldRows() = default;
+    /// Names, levels and effects; none of the rows.
+    virtual std::shared_ptr<const FieldData> outline() const = 0;
+    /// The answers of all, merged.
+    virtual std::string ask(const std::string& asked) const = 0;
+};
+
 /// Priors of a field, in the data's units.
 struct LRVB_EXPORT FieldPrior {
     double intercept_mean = 0.0;  // of α, the intercept at the centre of the columns
@@ -112,6 +123,7 @@ struct LRVB_EXPORT FieldPrior {
     /// ~ Normal(0, (2.5 s/sd(x))²); σ ~ half_t(2, s); sds of effects ~ half_t(2, s/sd(z)), s for an intercept, by Huang
     /// & Wand. Sds are those with n − 1. Throws as FieldModel does.
     static FieldPrior automatic(const FieldData& data);
+    static FieldPrior automatic(const FieldRows& rows);
 };
 
 /// A standard deviation, a correlation, … of a field, as people read it.
@@ -159,6 +171,9 @@ class LRVB_EXPORT FieldModel final : public RowModel {
     /// that makes no sense.
     explicit FieldModel(std::shared_ptr<const FieldData> data, const std::optional<FieldPrior>& prior = {});
     explicit FieldModel(const FieldData& data, const std::optional<FieldPrior>& prior = {});
+    /// Of normal rows that are with others. These cannot be asked one by one: what needs them throws
+    /// std::runtime_error.
+    explicit FieldModel(std::shared_ptr<const FieldRows> rows, const std::optional<FieldPrior>& prior = {});
     ~FieldModel() override;
     FieldModel(const FieldModel&);
     FieldModel& operator=(const FieldModel&);
@@ -187,6 +202,10 @@ class LRVB_EXPORT FieldModel final : public RowModel {
                         const ReplicateVisitor& visit) const override;
 
     const FieldData& data() const;
+    /// Whether the rows are here; otherwise `data` has none.
+    bool has_rows() const;
+    /// Σ w: how often rows count together.
+    double total_weight() const;
     /// Its centre included.
     const FieldPrior& prior() const;
 

@@ -1,13 +1,15 @@
 #include "kind/regression/columns.hpp"
 
+#include "base/bytes.hpp"
 #include "base/messages.hpp"
 #include "data/csv_record.hpp"
 #include "data/kept_rows.hpp"
-#include "data/row_numbers.hpp"
+#include "data/part_frames.hpp"
 #include "kind/notes.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 #include <stdexcept>
 
@@ -26,21 +28,21 @@ constexpr std::size_t kMostNotes = 10;  // of columns of numbers, before one sen
 struct TextContent {
     Index numbers = 0;                // rows
     std::vector<std::string> others;  // texts that are no numbers, each once
-    Index first_other = -1;           // the first row that has one of them
+    Index first_other = 0;            // the first row that has one of them, as the file counts
+    std::string first_text;           // and what it has
 
-    explicit TextContent(const FrameColumn& column) {
-        std::vector<bool> is_number;
-        for (const std::string& level : column.levels) {
+    TextContent(const FrameColumn& column, const ColumnFacts& facts) {
+        for (std::size_t i = 0; i < column.levels.size(); ++i) {
             double number = 0.0;
-            is_number.push_back(parse_number(level, number) == NumberKind::number);
-            if (!is_number.back()) others.push_back(level);
-        }
-        for (std::size_t n = 0; n < column.codes.size(); ++n) {
-            if (is_number[column.codes[n]]) {
-                ++numbers;
-            } else if (first_other < 0) {
-                first_other = static_cast<Index>(n);
+            if (parse_number(column.levels[i], number) == NumberKind::number) {
+                numbers += facts.counts[i];
+                continue;
             }
+            others.push_back(column.levels[i]);
+            const Index first = facts.firsts[i];
+            if (first == 0 || (first_other > 0 && first_other < first)) continue;
+            first_other = first;
+            first_text = column.levels[i];
         }
     }
 
@@ -55,24 +57,25 @@ bool is_number_with_commas(std::string text) {
 }
 
 /// Refuses numbers with decimal commas, which would be as many groups.
-void require_points(const DataFrame& frame, const FrameColumn& column, Index numbers, bool can_be_factor) {
-    std::vector<bool> has_commas;
-    for (const std::string& level : column.levels) has_commas.push_back(is_number_with_commas(level));
+void require_points(const DataFrame& frame, const FrameColumn& column, const ColumnFacts& facts, Index numbers,
+                    bool can_be_factor) {
     Index count = 0;
     Index first = 0;
-    for (Index n = frame.rows - 1; n >= 0; --n) {
-        if (!has_commas[column.codes[static_cast<std::size_t>(n)]]) continue;
-        ++count;
-        first = n;
+    std::string text;
+    for (std::size_t i = 0; i < column.levels.size(); ++i) {
+        if (facts.counts[i] == 0 || !is_number_with_commas(column.levels[i])) continue;
+        count += facts.counts[i];
+        if (first > 0 && first < facts.firsts[i]) continue;
+        first = facts.firsts[i];
+        text = column.levels[i];
     }
     if (count == 0 || 2 * (count + numbers) <= frame.rows) return;
-    const std::string& text = column.levels[column.codes[static_cast<std::size_t>(first)]];
-    refuse_table(frame, fmt::format("row {}, column {}: {} is not a number because of its comma, as {} of the column's "
-                                    "{} values are not: write decimal points, and no commas between thousands{}",
-                                    frame.file_row(first), shown(column.name), shown(text), count, frame.rows,
-                                    can_be_factor ? fmt::format("; {} takes the column as groups",
-                                                                typed("--factor", listed_name(column.name)))
-                                                  : ""));
+    throw std::runtime_error(fmt::format(
+        "{}, column {}: {} is not a number because of its comma, as {} of the column's "
+        "{} values are not: write decimal points, and no commas between thousands{}",
+        row_name_of(frame, first), shown(column.name), shown(text), count, frame.rows,
+        can_be_factor ? fmt::format("; {} takes the column as groups", typed("--factor", listed_name(column.name)))
+                      : ""));
 }
 
 std::string missing_remedy(const TextContent& content) {
@@ -86,15 +89,15 @@ std::string missing_remedy(const TextContent& content) {
 }
 
 /// The text that stands first in the way, and where.
-std::string first_text(const DataFrame& frame, const FrameColumn& column, const TextContent& content) {
-    const std::string& text = column.levels[column.codes[static_cast<std::size_t>(content.first_other)]];
-    return fmt::format("row {}, column {}: {} is not a number", frame.file_row(content.first_other), shown(column.name),
-                       shown(text));
+std::string in_the_way(const DataFrame& frame, const FrameColumn& column, const TextContent& content) {
+    return fmt::format("{}, column {}: {} is not a number", row_name_of(frame, content.first_other), shown(column.name),
+                       shown(content.first_text));
 }
 
 /// Of text that nobody asked to be groups.
-void require_clear_text(const DataFrame& frame, const FrameColumn& column, bool is_response, bool is_written) {
-    const TextContent content(column);
+void require_clear_text(const DataFrame& frame, const FrameColumn& column, const ColumnFacts& facts, bool is_response,
+                        bool is_written) {
+    const TextContent content(column, facts);
     const bool told_numbers = column.told == FrameColumn::Told::numbers;
     if (content.others.empty()) {
         if (static_cast<Index>(column.levels.size()) < frame.rows) return;
@@ -103,24 +106,23 @@ void require_clear_text(const DataFrame& frame, const FrameColumn& column, bool 
                                         shown(column.name), column.quoted ? "numbers in quotes" : "numbers as text",
                                         typed("--numeric", listed_name(column.name))));
     }
-    require_points(frame, column, content.numbers, !told_numbers && !is_response);
+    require_points(frame, column, facts, content.numbers, !told_numbers && !is_response);
     if (!content.is_mostly_numbers(frame.rows)) {
         if (!told_numbers || is_response || is_written) return;
-        refuse_table(frame, fmt::format("{}, so that --numeric cannot take the column: correct it, or leave the column "
-                                        "out",
-                                        first_text(frame, column, content)));
+        throw std::runtime_error(
+            fmt::format("{}, so that --numeric cannot take the column: correct it, or leave the column out",
+                        in_the_way(frame, column, content)));
     }
     const bool can_be_factor = !told_numbers;
-    refuse_table(frame,
-                 fmt::format("{}, but {} of the column's {} values are: correct it; {}{}",
-                             first_text(frame, column, content), content.numbers, frame.rows, missing_remedy(content),
-                             can_be_factor ? fmt::format(", and {} takes the column as groups",
-                                                         typed("--factor", listed_name(column.name)))
-                                           : ""));
+    throw std::runtime_error(fmt::format(
+        "{}, but {} of the column's {} values are: correct it; {}{}", in_the_way(frame, column, content),
+        content.numbers, frame.rows, missing_remedy(content),
+        can_be_factor ? fmt::format(", and {} takes the column as groups", typed("--factor", listed_name(column.name)))
+                      : ""));
 }
 
-std::string group_note(const FrameColumn& column, const RegressionTerm& term) {
-    const TextContent content(column);
+std::string group_note(const FrameColumn& column, const ColumnFacts& facts, Index rows, const RegressionTerm& term) {
+    const TextContent content(column, facts);
     if (column.told != FrameColumn::Told::nothing || content.numbers == 0) return {};
     std::vector<std::string> levels;
     for (const std::string& level : term.levels) levels.push_back(printable(level));
@@ -130,7 +132,6 @@ std::string group_note(const FrameColumn& column, const RegressionTerm& term) {
         return fmt::format("{}{}; {} takes it as a number", groups, column.quoted ? ", as its numbers are quoted" : "",
                            typed("--numeric", listed_name(column.name)));
     }
-    const auto rows = static_cast<Index>(column.codes.size());
     return fmt::format("{}, as {} of its {} values are not numbers{}", groups, rows - content.numbers, rows,
                        content.others.size() == 1
                            ? fmt::format("; {} takes {} as missing", typed("--na", content.others.front()),
@@ -148,19 +149,18 @@ std::set<double> different_values(const Vector& numbers, std::size_t most) {
     return values;
 }
 
-/// The different numbers, if they are few, whole and repeated.
-std::set<double> few_whole_values(const Vector& numbers) {
-    const std::set<double> values = different_values(numbers, kFewValues);
+/// Whether the different numbers of so many rows are few, whole and repeated.
+bool are_few_and_whole(const std::set<double>& values, Index rows) {
     const bool is_whole =
         std::all_of(values.begin(), values.end(), [](double value) { return value == std::floor(value); });
-    const bool repeats = 2 * static_cast<Index>(values.size()) <= numbers.size();
-    return is_whole && repeats && values.size() > 1 ? values : std::set<double>();
+    const bool repeats = 2 * static_cast<Index>(values.size()) <= rows;
+    return is_whole && repeats && values.size() > 1 && values.size() <= kFewValues;
 }
 
-std::string number_note(const FrameColumn& column) {
+std::string number_note(const FrameColumn& column, const ColumnFacts& facts, Index rows) {
     if (column.told != FrameColumn::Told::nothing) return {};
-    const std::set<double> values = few_whole_values(column.numbers);
-    if (values.empty()) return {};
+    const std::set<double> values(facts.values.begin(), facts.values.end());
+    if (!are_few_and_whole(values, rows)) return {};
     const std::string range =
         values.size() == 2 ? fmt::format("{} or {}", *values.begin(), *values.rbegin())
                            : fmt::format("{} to {}, {} values", *values.begin(), *values.rbegin(), values.size());
@@ -168,7 +168,78 @@ std::string number_note(const FrameColumn& column) {
                        typed("--factor", listed_name(column.name)));
 }
 
+ColumnFacts text_facts(const DataFrame& frame, const FrameColumn& column) {
+    ColumnFacts facts;
+    facts.counts.assign(column.levels.size(), 0);
+    facts.firsts.assign(column.levels.size(), 0);
+    for (std::size_t n = 0; n < column.codes.size(); ++n) {
+        if (facts.counts[column.codes[n]]++ == 0) {
+            facts.firsts[column.codes[n]] = frame.file_row(static_cast<Index>(n));
+        }
+    }
+    return facts;
+}
+
+ColumnFacts number_facts(const DataFrame& frame, const FrameColumn& column, bool every) {
+    ColumnFacts facts;
+    std::set<double> values;
+    for (Index n = 0; n < column.numbers.size(); ++n) {
+        if (every || values.size() <= kFewValues) values.insert(column.numbers[n]);
+        if (facts.numbers.any_counts()) facts.numbers.add(&column.numbers[n], frame.file_row(n));
+    }
+    facts.values.assign(values.begin(), values.end());
+    return facts;
+}
+
 }  // namespace
+
+void ColumnFacts::add(const ColumnFacts& next, bool every) {
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        counts[i] += next.counts[i];
+        if (firsts[i] == 0) firsts[i] = next.firsts[i];
+    }
+    std::vector<double> all;
+    std::set_union(values.begin(), values.end(), next.values.begin(), next.values.end(), std::back_inserter(all));
+    if (!every && all.size() > kFewValues + 1) all.resize(kFewValues + 1);
+    values = std::move(all);
+    numbers.add(next.numbers);
+}
+
+TableFacts facts_of(const DataFrame& frame, const std::vector<bool>& every) {
+    TableFacts facts;
+    for (std::size_t j = 0; j < frame.columns.size(); ++j) {
+        const FrameColumn& column = frame.columns[j];
+        facts.push_back(column.is_text() ? text_facts(frame, column)
+                                         : number_facts(frame, column, j < every.size() && every[j]));
+    }
+    return facts;
+}
+
+std::string bytes_of(const TableFacts& facts) {
+    ByteWriter writer;
+    writer.number(static_cast<Index>(facts.size()));
+    for (const ColumnFacts& one : facts) {
+        writer.numbers(one.counts).numbers(one.firsts).numbers(one.values).text(one.numbers.bytes());
+    }
+    return writer.take();
+}
+
+TableFacts table_facts_of(std::string_view bytes) {
+    ByteReader reader(bytes);
+    TableFacts facts(static_cast<std::size_t>(reader.index()));
+    for (ColumnFacts& one : facts) {
+        one.counts = reader.numbers<Index>();
+        one.firsts = reader.numbers<Index>();
+        one.values = reader.numbers<double>();
+        one.numbers = RowNumbers::of_bytes(reader.text());
+    }
+    return facts;
+}
+
+std::pair<Index, std::string> first_text(const FrameColumn& column, const ColumnFacts& facts) {
+    const TextContent content(column, facts);
+    return {content.first_other, content.first_text};
+}
 
 Vector taken_weights(DataFrame& frame, Index place) {
     const FrameColumn column = std::move(frame.columns[static_cast<std::size_t>(place)]);
@@ -178,13 +249,14 @@ Vector taken_weights(DataFrame& frame, Index place) {
                                      typed("--factor", listed_name(column.name))));
     }
     if (column.is_text()) {
-        refuse_table(frame, fmt::format("{}, but --weights must be: correct it, or write NA if it is missing",
-                                        first_text(frame, column, TextContent(column))));
+        const TextContent content(column, text_facts(frame, column));
+        throw std::runtime_error(fmt::format("{}, but --weights must be: correct it, or write NA if it is missing",
+                                             in_the_way(frame, column, content)));
     }
     for (Index n = 0; n < column.numbers.size(); ++n) {
         if (column.numbers[n] >= 0.0) continue;
-        refuse_table(frame, fmt::format("row {}, column {}: the weight is {}, but must be zero or more: correct it",
-                                        frame.file_row(n), shown(column.name), column.numbers[n]));
+        throw std::runtime_error(fmt::format("{}, column {}: the weight is {}, but must be zero or more: correct it",
+                                             frame.row_name(n), shown(column.name), column.numbers[n]));
     }
     return column.numbers;
 }
@@ -201,7 +273,7 @@ Index leave_out_weightless(DataFrame& frame, Vector& weights) {
     return left_out;
 }
 
-void require_clear_columns(const DataFrame& frame, Index response, bool is_written) {
+void require_clear_columns(const DataFrame& frame, const TableFacts& facts, Index response, bool is_written) {
     for (std::size_t j = 0; j < frame.columns.size(); ++j) {
         const FrameColumn& column = frame.columns[j];
         const bool is_response = static_cast<Index>(j) == response;
@@ -215,31 +287,31 @@ void require_clear_columns(const DataFrame& frame, Index response, bool is_writt
             throw UsageError(fmt::format("{}: the response must be numbers: leave it out there",
                                          typed("--factor", listed_name(column.name))));
         }
-        if (column.is_text()) require_clear_text(frame, column, is_response, is_written);
+        if (column.is_text()) require_clear_text(frame, column, facts[j], is_response, is_written);
     }
 }
 
-std::vector<std::string> counting_columns(const DataFrame& frame, const RegressionDesign& design) {
+std::vector<std::string> counting_columns(const DataFrame& frame, const TableFacts& facts,
+                                          const RegressionDesign& design) {
     std::vector<std::string> names;
-    for (const FrameColumn& column : frame.columns) {
+    for (std::size_t j = 0; j < frame.columns.size(); ++j) {
+        const FrameColumn& column = frame.columns[j];
         if (column.is_text() || column.name == design.response) continue;
-        RowNumbers numbers(1);
-        for (Index n = 0; n < frame.rows && numbers.any_counts(); ++n) {
-            numbers.add(&column.numbers[n], frame.file_row(n));
-        }
-        if (numbers.counts(0)) names.push_back(column.name);
+        if (facts[j].numbers.counts(0)) names.push_back(column.name);
     }
     return names;
 }
 
-std::vector<std::string> column_notes(const DataFrame& frame, const RegressionDesign& design) {
+std::vector<std::string> column_notes(const DataFrame& frame, const TableFacts& facts, const RegressionDesign& design) {
     std::vector<std::string> groups;
     std::vector<std::string> numbers;
     std::vector<std::string> names;  // of the latter
     for (const RegressionTerm& term : design.terms) {
-        for (const FrameColumn& column : frame.columns) {
+        for (std::size_t j = 0; j < frame.columns.size(); ++j) {
+            const FrameColumn& column = frame.columns[j];
             if (column.name != term.column) continue;
-            std::string note = term.is_factor() ? group_note(column, term) : number_note(column);
+            std::string note = term.is_factor() ? group_note(column, facts[j], frame.rows, term)
+                                                : number_note(column, facts[j], frame.rows);
             if (note.empty()) continue;
             if (!term.is_factor()) names.push_back(printable(column.name));
             (term.is_factor() ? groups : numbers).push_back(std::move(note));
@@ -263,8 +335,8 @@ std::vector<std::string> response_warnings(const RegressionDesign& design) {
                         shown(design.response), *different.begin(), *different.rbegin())};
     }
     constexpr double kSmallMean = 10.0;
-    const std::set<double> few = few_whole_values(design.y);
-    if (few.empty() || *few.begin() < 0.0 || design.y.mean() >= kSmallMean) return {};
+    const std::set<double> few = different_values(design.y, kFewValues);
+    if (!are_few_and_whole(few, design.y.size()) || *few.begin() < 0.0 || design.y.mean() >= kSmallMean) return {};
     return {
         fmt::format("the response {} has small counts, {} to {}, but this fits a normal response of one variance, "
                     "so that predictions can be negative and sds are only rough: --family poisson, without "

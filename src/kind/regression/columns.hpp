@@ -1,9 +1,13 @@
 #pragma once
 
+#include "data/row_numbers.hpp"
+
 #include <lrvb/kind/options.hpp>
 #include <lrvb/kind/regression/design.hpp>
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 /// How the columns of a table are taken as parts of a regression, and what is said where they could be taken otherwise.
@@ -20,6 +24,26 @@
 ///     all else                                           is what it looks like
 namespace lrvb::detail {
 
+/// What rows say of a column, wherever they are.
+struct ColumnFacts {
+    /// Of text: how many rows have each level, and the first of them, as the file counts (0: none has it).
+    std::vector<Index> counts;
+    std::vector<Index> firsts;
+    /// Of numbers: the different ones, ascending; of very many the first ones that were found.
+    std::vector<double> values;
+    /// Of numbers: whether they number the rows.
+    RowNumbers numbers = RowNumbers(1);
+
+    /// What the rows that follow say; `every` value is kept.
+    void add(const ColumnFacts& next, bool every);
+};
+
+/// Column by column. Every value, of columns of numbers that have this mark.
+using TableFacts = std::vector<ColumnFacts>;
+TableFacts facts_of(const DataFrame& frame, const std::vector<bool>& every = {});
+std::string bytes_of(const TableFacts& facts);
+TableFacts table_facts_of(std::string_view bytes);
+
 /// The column of weights, which is then no longer one of the table's. Throws std::runtime_error, with the row, for what
 /// is no weight.
 Vector taken_weights(DataFrame& frame, Index place);
@@ -30,13 +54,17 @@ Index leave_out_weightless(DataFrame& frame, Vector& weights);
 
 /// Refuses, with row and remedy, what is neither clearly numbers nor clearly text. Where a formula is written, which
 /// refuses text in arithmetic itself, with the place, that is left to it.
-void require_clear_columns(const DataFrame& frame, Index response, bool is_written = false);
+void require_clear_columns(const DataFrame& frame, const TableFacts& facts, Index response, bool is_written = false);
+
+/// The first row of a column of text that has none of a number, as the file counts, and what it has.
+std::pair<Index, std::string> first_text(const FrameColumn& column, const ColumnFacts& facts);
 
 /// A sentence for each column of the design that could have been taken otherwise; the frame's columns are its terms.
-std::vector<std::string> column_notes(const DataFrame& frame, const RegressionDesign& design);
+std::vector<std::string> column_notes(const DataFrame& frame, const TableFacts& facts, const RegressionDesign& design);
 
 /// Those of its columns that number the rows, as an index does.
-std::vector<std::string> counting_columns(const DataFrame& frame, const RegressionDesign& design);
+std::vector<std::string> counting_columns(const DataFrame& frame, const TableFacts& facts,
+                                          const RegressionDesign& design);
 
 /// Where the response does not look like a normal one: two values, or small counts.
 std::vector<std::string> response_warnings(const RegressionDesign& design);

@@ -4,6 +4,7 @@
 #include "kind/notes.hpp"
 #include "kind/regression/columns.hpp"
 #include "kind/regression/field/request.hpp"
+#include "kind/regression/field/table.hpp"
 #include "kind/regression/fitted.hpp"
 #include "kind/regression/table.hpp"
 
@@ -101,8 +102,10 @@ std::unique_ptr<FittedModel> RegressionKind::fit(const FitRequest& request) cons
     }
     RegressionTable table = read_table(request);
     const DataFrame& frame = table.frame;
-    require_clear_columns(frame, table.response);  // with all rows: what stands there was not meant as groups
+    // With all rows: what stands there was not meant as groups.
+    require_clear_columns(frame, facts_of(frame), table.response);
     table.weightless = leave_out_weightless(table.frame, table.weights);
+    const TableFacts facts = facts_of(frame);
     const auto design = std::make_shared<RegressionDesign>(
         regression_design(frame, table.response, !settings.flag("no-intercept"), baselines_of(settings, frame)));
     design->weights = table.weights;
@@ -128,15 +131,20 @@ std::unique_ptr<FittedModel> RegressionKind::fit(const FitRequest& request) cons
     file.data.total_weight = design->total_weight();
     file.data.na = request.data.na();
     file.data.checksum = checksum_of(*design);
-    file.notes = index_notes(frame.leaves_out_row_names, counting_columns(frame, *design), settings.list("columns"));
-    for (std::string& note : column_notes(frame, *design)) file.notes.push_back(std::move(note));
-    if (table.weightless > 0) file.notes.push_back(table.weightless_note());
+    file.notes =
+        index_notes(frame.leaves_out_row_names, counting_columns(frame, facts, *design), settings.list("columns"));
+    for (std::string& note : column_notes(frame, facts, *design)) file.notes.push_back(std::move(note));
+    if (table.weightless > 0) file.notes.push_back(weightless_note(*table.weights_name, table.weightless));
     file.warnings = response_warnings(*design);
     file.options = {request.options.seed, 1, request.options.tolerance, request.options.max_iterations};
     file.outcome = record_outcome(optimum, 1);
     file.parameters = record_parameters(model->layout(), optimum.state);
     return std::make_unique<FittedRegression>(std::move(file), design, model, std::move(optimum), frame.file_rows,
                                               request.threads);
+}
+
+std::vector<RowQuestion> RegressionKind::row_questions() const {
+    return field_questions();
 }
 
 std::vector<std::string> RegressionKind::priors(const FitRequest& request) const {

@@ -11,6 +11,7 @@ class RegressionKind final : public Kind {
     std::string_view help() const override { return "Fit a regression, by formula or by columns"; }
     std::optional<std::vector<OptionInfo>> options() const override;
     std::unique_ptr<FittedModel> fit(const FitRequest& request) const override;
+    std::vector<RowQuestion> row_questions() const override;
     bool shows_priors() const override { return true; }
     std::vector<std::string> priors(const FitRequest& request) const override;
     std::shared_ptr<const ModelRecord> read(const Fields& fields) const override;

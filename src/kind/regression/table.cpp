@@ -16,8 +16,7 @@ void require_apart(const std::vector<std::string>& factors, const std::vector<st
     }
 }
 
-RegressionTable read_table(const FitRequest& request) {
-    const Settings& settings = request.settings;
+FrameOptions table_reading(const Settings& settings) {
     const bool weighted = settings.has("weights");
     FrameOptions read;
     read.columns = settings.list("columns");
@@ -32,24 +31,38 @@ RegressionTable read_table(const FitRequest& request) {
     read.numbers.push_back(settings.text("response"));
     if (weighted) read.numbers.push_back(settings.text("weights"));
     read.missing = settings.flag("drop-missing") ? Missing::drop : Missing::refuse;
+    return read;
+}
 
+TablePlaces table_places(const Settings& settings, const DataFrame& frame) {
+    const bool weighted = settings.has("weights");
+    const bool chosen = !settings.list("columns").empty();
+    const auto columns = static_cast<Index>(frame.columns.size());
+    TablePlaces places;
+    places.response = chosen ? columns - (weighted ? 2 : 1) : frame.find(settings.text("response"));
+    if (!weighted) return places;
+    places.weights = chosen ? columns - 1 : frame.find(settings.text("weights"));
+    if (places.weights == places.response) {
+        throw UsageError("--weights and --response are one column: choose another");
+    }
+    return places;
+}
+
+RegressionTable read_table(const FitRequest& request) {
     RegressionTable table;
-    table.frame = request.data.frame(read);
-    const auto columns = static_cast<Index>(table.frame.columns.size());
-    table.response = chosen ? columns - (weighted ? 2 : 1) : table.frame.find(settings.text("response"));
-    if (!weighted) return table;
-    const Index place = chosen ? columns - 1 : table.frame.find(settings.text("weights"));
-    if (place == table.response) throw UsageError("--weights and --response are one column: choose another");
-    table.weights_name = table.frame.columns[static_cast<std::size_t>(place)].name;
-    table.weights = taken_weights(table.frame, place);
-    if (place < table.response) --table.response;
+    table.frame = request.data.frame(table_reading(request.settings));
+    const TablePlaces places = table_places(request.settings, table.frame);
+    table.response = places.response;
+    if (places.weights < 0) return table;
+    table.weights_name = table.frame.columns[static_cast<std::size_t>(places.weights)].name;
+    table.weights = taken_weights(table.frame, places.weights);
+    if (places.weights < table.response) --table.response;
     return table;
 }
 
-std::string RegressionTable::weightless_note() const {
-    return fmt::format("{}: weights; {} the weight 0, and {} left out", printable(weights_name.value_or("")),
-                       weightless == 1 ? "one row has" : fmt::format("{} rows have", weightless),
-                       weightless == 1 ? "is" : "are");
+std::string weightless_note(const std::string& weights, Index count) {
+    return fmt::format("{}: weights; {} the weight 0, and {} left out", printable(weights),
+                       count == 1 ? "one row has" : fmt::format("{} rows have", count), count == 1 ? "is" : "are");
 }
 
 }  // namespace lrvb::detail

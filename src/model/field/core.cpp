@@ -3,6 +3,7 @@
 #include "base/messages.hpp"
 #include "base/validate.hpp"
 #include "model/field/row_field.hpp"
+#include "model/field/share.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <fmt/format.h>
@@ -53,22 +54,30 @@ Vector psi_of(const EffectParameters& part, const Matrix& covariance) {
 
 }  // namespace
 
-FieldCore::FieldCore(std::shared_ptr<const FieldData> data, const std::optional<FieldPrior>& given) {
-    require_field(*data);
+FieldCore::FieldCore(std::shared_ptr<const FieldRows> rows_in, const std::optional<FieldPrior>& given)
+    : source(std::move(rows_in)) {
+    const std::shared_ptr<const FieldData> data = source->outline();
+    const auto* const here = dynamic_cast<const RowsHere*>(source.get());
+    has_rows = here != nullptr;
+    const FieldScales scales = sound_scales(*source);
     if (given && given->centre) {
         require_size("FieldPrior", "centre", given->centre->size(), data->columns.cols());
         require_finite("FieldPrior", "centre", *given->centre);
     }
-    FieldUnits units(*data, given ? given->centre : std::nullopt);
-    design = std::make_shared<const FieldDesign>(std::move(data), std::move(units));
-    structure = std::make_shared<const FieldStructure>(design);
+    design = std::make_shared<const FieldDesign>(data, FieldUnits(*data, scales, given ? given->centre : std::nullopt));
+    if (here != nullptr) {
+        structure = std::make_shared<const FieldStructure>(design);
+        here->set_structure(structure);
+    } else {
+        structure = ask_structure(*source, design);
+    }
     plan = std::make_shared<const PrecisionPlan>(structure);
     has_nu = design->data().family == FieldFamily::student;
     has_sigma = has_nu || design->data().family == FieldFamily::gaussian;
     set_prior(given);
     make_layout();
     const FieldData& own = design->data();
-    rows = own.total_weight();
+    rows = scales.total;
     identity = next_model_identity();
     hessian_pattern = structure->lower_pattern();
     if (own.family != FieldFamily::gaussian) {
@@ -76,7 +85,7 @@ FieldCore::FieldCore(std::shared_ptr<const FieldData> data, const std::optional<
         guess_ = guess();
         return;
     }
-    blocks = structure->fold(own.weights.size() > 0 ? own.weights : Vector(Vector::Ones(own.y.size())));
+    blocks = ask_fold(*source, *structure);
     origin = Vector::Zero(shape().size);
     fold_residuals();
     // Residuals are counted from the coefficients at a first guess of ψ: where they are small, nothing cancels.
@@ -90,15 +99,9 @@ FieldCore::FieldCore(std::shared_ptr<const FieldData> data, const std::optional<
 }
 
 void FieldCore::fold_residuals() {
-    const FieldData& own = design->data();
-    Vector residuals = design->predictor(origin, 0, design->rows());
-    squared = 0.0;
-    for (Index n = 0; n < residuals.size(); ++n) {
-        const double residual = design->response(n) - residuals[n];
-        residuals[n] = own.weight(n) * residual;
-        squared += residuals[n] * residual;
-    }
-    forces = design->transposed(residuals);
+    FieldResiduals residuals = ask_residuals(*source, origin);
+    squared = residuals.squared;
+    forces = std::move(residuals.forces);
 }
 
 // Where the columns explain the response but for rounding, σ would go to zero without end: what is left counts as this
@@ -121,7 +124,7 @@ void FieldCore::keep_rounding() {
 void FieldCore::set_prior(const std::optional<FieldPrior>& given) {
     const FieldData& data = design->data();
     const FieldUnits& units = design->units();
-    prior = given ? *given : FieldPrior::automatic(data);
+    prior = given ? *given : FieldPrior::automatic(*source);
     prior.centre = units.centre;
     const Index columns = data.columns.cols();
     require_size("FieldPrior", "mean", prior.mean.size(), columns);

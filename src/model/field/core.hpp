@@ -53,7 +53,7 @@ class LastExpansion {
 ///     log p(y | x, ψ) = −½ N log 2πσ² − ½ τ (e − 2 dᵀg + dᵀC d),      e = rᵀWr, g = AᵀWr, r = y − A origin.
 class FieldCore {
   public:
-    FieldCore(std::shared_ptr<const FieldData> data, const std::optional<FieldPrior>& prior);
+    FieldCore(std::shared_ptr<const FieldRows> rows, const std::optional<FieldPrior>& prior);
 
     /// F and its derivatives at (ψ, m): `spread` is what of S enters the gradient in ψ.
     struct Spread {
@@ -116,6 +116,8 @@ class FieldCore {
         bool second = false;
     };
 
+    std::shared_ptr<const FieldRows> source;
+    bool has_rows = true;  // in the design: it is not others who have them
     std::shared_ptr<const FieldDesign> design;
     std::shared_ptr<const FieldStructure> structure;
     std::shared_ptr<const PrecisionPlan> plan;
@@ -155,6 +157,8 @@ class FieldCore {
 
 /// Refuses data that make no field, in words for whoever gave them.
 void require_field(const FieldData& data);
+/// The same of rows that are here or with others, of which their sizes tell enough; and these.
+FieldScales sound_scales(const FieldRows& rows);
 
 /// Step of differences in ψ: rounding and truncation both leave about 1e-8.
 inline constexpr double kPsiStep = 1e-4;

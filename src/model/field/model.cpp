@@ -2,6 +2,7 @@
 #include "base/validate.hpp"
 #include "model/field/core.hpp"
 #include "model/field/row_field.hpp"
+#include "model/field/share.hpp"
 
 #include <lrvb/model/field.hpp>
 
@@ -125,7 +126,10 @@ void solve_free(const FieldCore& core, const PsiPoint& point, const std::vector<
 }  // namespace
 
 FieldModel::FieldModel(std::shared_ptr<const FieldData> data, const std::optional<FieldPrior>& prior)
-    : core_(std::make_shared<const FieldCore>(std::move(data), prior)) {}
+    : FieldModel(std::shared_ptr<const FieldRows>(std::make_shared<const detail::RowsHere>(std::move(data))), prior) {}
+
+FieldModel::FieldModel(std::shared_ptr<const FieldRows> rows, const std::optional<FieldPrior>& prior)
+    : core_(std::make_shared<const FieldCore>(std::move(rows), prior)) {}
 
 FieldModel::FieldModel(const FieldData& data, const std::optional<FieldPrior>& prior)
     : FieldModel(std::make_shared<const FieldData>(data), prior) {}
@@ -403,6 +407,14 @@ Vector FieldModel::hyperparameter_gradient(const Vector& mean, Index hyperparame
 
 const FieldData& FieldModel::data() const {
     return core_->design->data();
+}
+
+bool FieldModel::has_rows() const {
+    return core_->has_rows;
+}
+
+double FieldModel::total_weight() const {
+    return core_->rows;
 }
 
 const FieldPrior& FieldModel::prior() const {

@@ -70,9 +70,10 @@ void PrecisionPlan::find_combined() {
     const FieldFactor& factor = data.factors[at(leading_)];
     const Vector& scale = units.effect_scale[at(leading_)];
     combinations_ = Matrix::Zero(factor.values.cols(), shape().fixed);
+    const FieldCopies& copies = structure_->copies();
     Index ones = -1;
     for (Index e = 0; e < factor.values.cols(); ++e) {
-        if ((factor.values.col(e).array() == 1.0).all()) ones = e;
+        if (copies.ones[at(leading_)][at(e)]) ones = e;
     }
     Index count = 0;
     const Index first = shape().intercept ? 1 : 0;
@@ -82,7 +83,7 @@ void PrecisionPlan::find_combined() {
     }
     for (Index j = 0; j < data.columns.cols(); ++j) {
         for (Index e = 0; e < factor.values.cols(); ++e) {
-            if (factor.values.col(e) != data.columns.col(j) || (ones < 0 && units.centre[j] != 0.0)) continue;
+            if (!copies.of_column[at(leading_)][at(e)][at(j)] || (ones < 0 && units.centre[j] != 0.0)) continue;
             combined_[at(first + j)] = true;
             combinations_(e, count) += scale[e] / units.scale[j];
             if (units.centre[j] != 0.0) combinations_(ones, count) -= scale[ones] * units.centre[j] / units.scale[j];

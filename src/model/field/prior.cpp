@@ -1,6 +1,7 @@
 #include "base/messages.hpp"
 #include "base/validate.hpp"
 #include "model/field/core.hpp"
+#include "model/field/share.hpp"
 
 #include <fmt/format.h>
 
@@ -109,51 +110,69 @@ void require_field(const FieldData& data) {
     }
 }
 
-}  // namespace detail
-
 namespace {
 
-/// Mean and sd, with n − 1, of the rows that count.
-struct Spread {
-    double mean = 0.0;
-    double sd = 0.0;
-};
-
-template <class Value>
-Spread spread_of(const FieldData& data, const Value& value) {
-    double total = 0.0;
-    double sum = 0.0;
-    const double first = value(0);
-    for (Index n = 0; n < data.y.size(); ++n) {
-        total += data.weight(n);
-        sum += data.weight(n) * (value(n) - first);
+// As far as their sizes tell.
+void require_field(const FieldData& outline, const FieldScales& scales) {
+    if (outline.family != FieldFamily::gaussian || outline.link != FieldLink::identity) {
+        throw std::invalid_argument("FieldRows: rows that are with others must be normal");
     }
-    const double mean = first + sum / total;
-    double squares = 0.0;
-    for (Index n = 0; n < data.y.size(); ++n) {
-        const double difference = value(n) - mean;
-        squares += data.weight(n) * difference * difference;
+    for (Index j = 0; j < outline.columns.cols(); ++j) {
+        const std::string name = shown(outline.names[static_cast<std::size_t>(j)]);
+        const Index place = FieldScales::column(j);
+        if (scales.about_zero[place] == 0.0) {
+            refuse(fmt::format("the column {} is zero in every row: leave it out", name));
+        }
+        if (scales.about_mean[place] == 0.0 && outline.intercept) {
+            refuse(fmt::format("the column {} is {} in every row, which the intercept already says: leave it out", name,
+                               scales.mean[place]));
+        }
     }
-    return {mean, total > 1.0 ? std::sqrt(squares / (total - 1.0)) : 0.0};
+    for (std::size_t f = 0; f < outline.factors.size(); ++f) {
+        for (std::size_t e = 0; e < outline.factors[f].effects.size(); ++e) {
+            if (scales.about_zero[FieldScales::effect(outline, f, static_cast<Index>(e))] > 0.0) continue;
+            refuse(fmt::format("the effect {} of {} is zero in every row: leave it out",
+                               shown(outline.factors[f].effects[e]), shown(outline.factors[f].name)));
+        }
+    }
 }
 
 }  // namespace
 
+FieldScales sound_scales(const FieldRows& rows) {
+    const bool is_here = dynamic_cast<const RowsHere*>(&rows) != nullptr;
+    if (is_here) require_field(*rows.outline());
+    FieldScales scales = scales_of(rows);
+    if (!is_here) require_field(*rows.outline(), scales);
+    return scales;
+}
+
+}  // namespace detail
+
 FieldPrior FieldPrior::automatic(const FieldData& data) {
-    detail::require_field(data);
+    // Not to be deleted by who holds it here.
+    return automatic(detail::RowsHere(std::shared_ptr<const FieldData>(std::shared_ptr<void>(), &data)));
+}
+
+FieldPrior FieldPrior::automatic(const FieldRows& rows) {
+    using detail::FieldScales;
+    const std::shared_ptr<const FieldData> outline = rows.outline();
+    const FieldData& data = *outline;
+    const FieldScales scales = detail::sound_scales(rows);
     const bool on_response_scale = data.family == FieldFamily::gaussian || data.family == FieldFamily::student;
     FieldPrior prior;
     double s = 1.0;
     if (on_response_scale) {
-        const Spread response = spread_of(data, [&](Index n) { return data.y[n] - data.offset_of(n); });
-        if (!(response.sd > 1e-14 * std::abs(response.mean))) {
+        const double mean = scales.mean[FieldScales::response];
+        const double sd = scales.mean_sd(FieldScales::response);
+        if (!(sd > 1e-14 * std::abs(mean))) {
             throw std::runtime_error(fmt::format(
                 "the response {} is {} in every row, which gives the prior no scale: state a prior, or leave the "
                 "model out",
-                detail::shown(data.response), response.mean));
+                detail::shown(data.response), mean));
         }
-        prior.intercept_mean = response.mean;
-        s = response.sd;
+        prior.intercept_mean = mean;
+        s = sd;
     }
     constexpr double kWide = 2.5;
     constexpr double kDegrees = 2.0;
@@ -162,18 +181,17 @@ FieldPrior FieldPrior::automatic(const FieldData& data) {
     prior.mean = Vector::Zero(columns);
     prior.sd.resize(columns);
     // The unit of a column that never changes is its own size.
-    const auto unit_of = [&](const auto& value) {
-        const Spread own = spread_of(data, value);
-        return own.sd > 1e-14 * std::abs(own.mean) ? own.sd : std::abs(own.mean);
+    const auto unit_of = [&](Index place) {
+        const double mean = std::abs(scales.mean[place]);
+        const double sd = scales.mean_sd(place);
+        return sd > 1e-14 * mean ? sd : mean;
     };
-    for (Index j = 0; j < columns; ++j) {
-        prior.sd[j] = kWide * s / unit_of([&](Index n) { return data.columns(n, j); });
-    }
+    for (Index j = 0; j < columns; ++j) prior.sd[j] = kWide * s / unit_of(FieldScales::column(j));
     prior.sigma = ScalePrior::half_t(kDegrees, s);
-    for (const FieldFactor& factor : data.factors) {
+    for (std::size_t f = 0; f < data.factors.size(); ++f) {
         Factor own;
-        for (Index e = 0; e < factor.values.cols(); ++e) {
-            own.sd.push_back(ScalePrior::half_t(kDegrees, s / unit_of([&](Index n) { return factor.values(n, e); })));
+        for (Index e = 0; e < data.factors[f].values.cols(); ++e) {
+            own.sd.push_back(ScalePrior::half_t(kDegrees, s / unit_of(FieldScales::effect(data, f, e))));
         }
         prior.factors.push_back(std::move(own));
     }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <stdexcept>
 
 namespace lrvb {
 
@@ -47,6 +48,14 @@ struct InverseAt {
     }
 };
 
+void require_rows(const FieldCore& core) {
+    if (core.has_rows) return;
+    throw std::runtime_error(
+        "the rows of this regression are with others, where they cannot be asked one by one: ask where all of them "
+        "are, "
+        "by lrvb instead of lrvb-mpi");
+}
+
 }  // namespace
 
 std::vector<std::string> FieldModel::inputs() const {
@@ -61,6 +70,7 @@ std::vector<std::string> FieldModel::inputs() const {
 void FieldModel::ask_rows(const State& state, const Matrix& directions, RowChange change,
                           const RowVisitor& visit) const {
     const FieldCore& core = *core_;
+    require_rows(core);
     if (core.row_field) {
         core.row_field->ask_rows(state, directions, change, visit);
         return;
@@ -137,6 +147,7 @@ void FieldModel::ask_rows(const State& state, const Matrix& directions, RowChang
 
 void FieldModel::row_log_likelihoods(const Matrix& statistics, int threads, const RowVisitor& visit) const {
     const FieldCore& core = *core_;
+    require_rows(core);
     if (core.row_field) {
         core.row_field->row_log_likelihoods(statistics, threads, visit);
         return;
@@ -167,6 +178,7 @@ void FieldModel::row_log_likelihoods(const Matrix& statistics, int threads, cons
 void FieldModel::replicate_rows(const Matrix& statistics, std::uint64_t seed, int threads,
                                 const ReplicateVisitor& visit) const {
     const FieldCore& core = *core_;
+    require_rows(core);
     if (core.row_field) {
         core.row_field->replicate_rows(statistics, seed, threads, visit);
         return;

@@ -2,6 +2,7 @@
 
 #include "base/messages.hpp"
 #include "base/validate.hpp"
+#include "model/field/share.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,67 +17,43 @@ constexpr std::size_t at(std::int64_t i) {
     return static_cast<std::size_t>(i);
 }
 
-struct Moments {
-    double mean = 0.0;
-    double variance = 0.0;  // about `centre`, with Σw
-};
-
-// Of the rows that count, in two passes, so that an offset costs no digits.
-template <class Value>
-Moments weighted_moments_of(const FieldData& data, const Value& value, const std::optional<double>& centre) {
-    double total = 0.0;
-    double first = 0.0;
-    bool has_first = false;
-    double sum = 0.0;
-    for (Index n = 0; n < data.y.size(); ++n) {
-        const double w = data.weight(n);
-        if (w == 0.0) continue;
-        if (!has_first) {
-            first = value(n);
-            has_first = true;
-        }
-        sum += w * (value(n) - first);
-        total += w;
-    }
-    const double mean = first + sum / total;
-    const double about = centre.value_or(mean);
-    double squares = 0.0;
-    for (Index n = 0; n < data.y.size(); ++n) {
-        const double difference = value(n) - about;
-        if (data.weight(n) > 0.0) squares += data.weight(n) * difference * difference;
-    }
-    return {mean, squares / total};
+Index values_before(const FieldData& data, std::size_t factor) {
+    Index result = 1 + data.columns.cols();
+    for (std::size_t f = 0; f < factor; ++f) result += data.factors[f].values.cols();
+    return result;
 }
 
 }  // namespace
 
+Index FieldScales::effect(const FieldData& data, std::size_t f, Index e) {
+    return values_before(data, f) + e;
+}
+
 FieldUnits::FieldUnits(const FieldData& data, const std::optional<Vector>& given)
+    : FieldUnits(data, scales_of(data), given) {}
+
+FieldUnits::FieldUnits(const FieldData& data, const FieldScales& scales, const std::optional<Vector>& given)
     : centre(Vector::Zero(data.columns.cols())), scale(Vector::Ones(data.columns.cols())) {
+    const Vector& squares = data.intercept ? scales.about_mean : scales.about_zero;
     const bool on_response_scale = data.family == FieldFamily::gaussian || data.family == FieldFamily::student;
     if (on_response_scale) {
-        const auto response = [&](Index n) { return data.y[n] - data.offset_of(n); };
-        const std::optional<double> about = data.intercept ? std::nullopt : std::optional(0.0);
-        const Moments moments = weighted_moments_of(data, response, about);
-        if (data.intercept) response_centre = moments.mean;
+        const double mean = scales.mean[FieldScales::response];
+        if (data.intercept) response_centre = mean;
         // A constant response has no scale of its own.
-        const double rounded = 1e-14 * std::abs(moments.mean);
-        response_scale = std::sqrt(moments.variance);
-        if (!(response_scale > rounded)) response_scale = moments.mean != 0.0 ? std::abs(moments.mean) : 1.0;
+        const double rounded = 1e-14 * std::abs(mean);
+        response_scale = std::sqrt(squares[FieldScales::response] / scales.total);
+        if (!(response_scale > rounded)) response_scale = mean != 0.0 ? std::abs(mean) : 1.0;
     }
     for (Index j = 0; j < data.columns.cols(); ++j) {
-        const auto value = [&](Index n) { return data.columns(n, j); };
-        const std::optional<double> about = data.intercept ? std::nullopt : std::optional(0.0);
-        const Moments moments = weighted_moments_of(data, value, about);
-        if (data.intercept) centre[j] = given ? (*given)[j] : moments.mean;
-        scale[j] = std::sqrt(moments.variance);
+        if (data.intercept) centre[j] = given ? (*given)[j] : scales.mean[FieldScales::column(j)];
+        scale[j] = std::sqrt(squares[FieldScales::column(j)] / scales.total);
     }
-    for (const FieldFactor& factor : data.factors) {
-        Vector scales(factor.values.cols());
-        for (Index e = 0; e < scales.size(); ++e) {
-            const auto value = [&](Index n) { return factor.values(n, e); };
-            scales[e] = std::sqrt(weighted_moments_of(data, value, 0.0).variance);
+    for (std::size_t f = 0; f < data.factors.size(); ++f) {
+        Vector own(data.factors[f].values.cols());
+        for (Index e = 0; e < own.size(); ++e) {
+            own[e] = std::sqrt(scales.about_zero[FieldScales::effect(data, f, e)] / scales.total);
         }
-        effect_scale.push_back(std::move(scales));
+        effect_scale.push_back(std::move(own));
     }
 }
 
@@ -124,26 +101,74 @@ Vector FieldDesign::predictor(const VectorView& x, Index first, Index count) con
     return result;
 }
 
-Vector FieldDesign::transposed(const VectorView& v) const {
+Vector FieldDesign::transposed(const VectorView& v, Index first) const {
     std::vector<double> entries(at(shape_.fixed + 64));
     for (const FieldShape::Factor& factor : shape_.factors) {
         entries.resize(std::max(entries.size(), at(factor.effects)));
     }
     Vector result = Vector::Zero(shape_.size);
-    for (Index n = 0; n < rows(); ++n) {
-        if (v[n] == 0.0) continue;
-        fixed_row(n, entries.data());
-        for (Index j = 0; j < shape_.fixed; ++j) result[j] += entries[at(j)] * v[n];
+    for (Index i = 0; i < v.size(); ++i) {
+        if (v[i] == 0.0) continue;
+        fixed_row(first + i, entries.data());
+        for (Index j = 0; j < shape_.fixed; ++j) result[j] += entries[at(j)] * v[i];
         for (std::size_t f = 0; f < shape_.factors.size(); ++f) {
-            effect_row(n, f, entries.data());
-            const Index position = level_position(n, f);
-            for (Index e = 0; e < shape_.factors[f].effects; ++e) result[position + e] += entries[at(e)] * v[n];
+            effect_row(first + i, f, entries.data());
+            const Index position = level_position(first + i, f);
+            for (Index e = 0; e < shape_.factors[f].effects; ++e) result[position + e] += entries[at(e)] * v[i];
         }
     }
     return result;
 }
 
-FieldStructure::FieldStructure(std::shared_ptr<const FieldDesign> design) : design_(std::move(design)) {
+Vector FieldBlocks::numbers() const {
+    std::vector<double> all = fixed;
+    for (const auto* part : {&diagonal, &border, &cross}) {
+        for (const std::vector<double>& own : *part) all.insert(all.end(), own.begin(), own.end());
+    }
+    return Eigen::Map<const Vector>(all.data(), static_cast<Index>(all.size()));
+}
+
+void FieldBlocks::set(const Vector& numbers) {
+    const double* next = numbers.data();
+    const auto take = [&](std::vector<double>& own) {
+        std::copy_n(next, own.size(), own.begin());
+        next += own.size();
+    };
+    take(fixed);
+    for (auto* part : {&diagonal, &border, &cross}) {
+        for (std::vector<double>& own : *part) take(own);
+    }
+}
+
+FieldCopies FieldCopies::of(const FieldData& data) {
+    FieldCopies result;
+    for (const FieldFactor& factor : data.factors) {
+        std::vector<char>& ones = result.ones.emplace_back();
+        std::vector<std::vector<char>>& of_column = result.of_column.emplace_back();
+        for (Index e = 0; e < factor.values.cols(); ++e) {
+            ones.push_back((factor.values.col(e).array() == 1.0).all());
+            std::vector<char>& own = of_column.emplace_back();
+            for (Index j = 0; j < data.columns.cols(); ++j) {
+                own.push_back(factor.values.col(e) == data.columns.col(j));
+            }
+        }
+    }
+    return result;
+}
+
+void FieldCopies::add(const FieldCopies& other) {
+    for (std::size_t f = 0; f < ones.size(); ++f) {
+        for (std::size_t e = 0; e < ones[f].size(); ++e) {
+            ones[f][e] = ones[f][e] && other.ones[f][e];
+            for (std::size_t j = 0; j < of_column[f][e].size(); ++j) {
+                of_column[f][e][j] = of_column[f][e][j] && other.of_column[f][e][j];
+            }
+        }
+    }
+}
+
+FieldStructure::FieldStructure(std::shared_ptr<const FieldDesign> design)
+    : design_(std::move(design)), copies_(FieldCopies::of(design_->data())) {
     const std::vector<FieldFactor>& factors = design_->data().factors;
     const Index rows = design_->rows();
     for (std::size_t g = 0; g < factors.size(); ++g) {
@@ -182,28 +207,77 @@ FieldStructure::FieldStructure(std::shared_ptr<const FieldDesign> design) : desi
     }
 }
 
-FieldBlocks FieldStructure::fold(const VectorView& weights) const {
+FieldStructure::FieldStructure(std::shared_ptr<const FieldDesign> design, const std::vector<Meetings>& meetings,
+                               FieldCopies copies)
+    : design_(std::move(design)), copies_(std::move(copies)) {
+    const std::vector<FieldFactor>& factors = design_->data().factors;
+    const Index rows = design_->rows();
+    for (std::size_t g = 0; g < factors.size(); ++g) {
+        for (std::size_t f = g + 1; f < factors.size(); ++f) {
+            const Meetings& own = meetings[pairs_.size()];
+            const auto width = static_cast<std::int64_t>(factors[g].levels.size());
+            Pair pair{f, g, std::vector<int>(factors[f].levels.size() + 1, 0), {}, std::vector<int>(at(rows))};
+            for (const std::int64_t meeting : own) {
+                pair.levels.push_back(static_cast<int>(meeting % width));
+                ++pair.starts[at(meeting / width) + 1];
+            }
+            std::partial_sum(pair.starts.begin(), pair.starts.end(), pair.starts.begin());
+            for (Index n = 0; n < rows; ++n) {
+                const auto first = pair.levels.begin() + pair.starts[at(factors[f].level[at(n)])];
+                const auto last = pair.levels.begin() + pair.starts[at(factors[f].level[at(n)]) + 1];
+                pair.meeting[at(n)] =
+                    static_cast<int>(std::lower_bound(first, last, factors[g].level[at(n)]) - pair.levels.begin());
+            }
+            pairs_.push_back(std::move(pair));
+        }
+    }
+}
+
+std::vector<Meetings> FieldStructure::meetings() const {
+    std::vector<Meetings> result;
+    for (const Pair& pair : pairs_) {
+        Meetings& own = result.emplace_back();
+        const std::int64_t width = shape().factors[pair.g].levels;
+        for (std::size_t l = 0; l + 1 < pair.starts.size(); ++l) {
+            for (int m = pair.starts[l]; m < pair.starts[l + 1]; ++m) {
+                own.push_back(static_cast<std::int64_t>(l) * width + pair.levels[at(m)]);
+            }
+        }
+    }
+    return result;
+}
+
+FieldBlocks FieldStructure::empty_blocks() const {
     const FieldShape& shape = this->shape();
     const std::size_t p = at(shape.fixed);
     FieldBlocks blocks;
     blocks.fixed.assign(p * p, 0.0);
-    std::vector<std::size_t> starts;  // of each factor's z in `entries`
-    std::size_t width = 0;
     for (const FieldShape::Factor& factor : shape.factors) {
         const std::size_t q = at(factor.effects);
         blocks.diagonal.emplace_back(at(factor.levels) * q * q, 0.0);
         blocks.border.emplace_back(at(factor.levels) * q * p, 0.0);
-        starts.push_back(width);
-        width += q;
     }
     for (const Pair& pair : pairs_) {
         blocks.cross.emplace_back(
             pair.levels.size() * at(shape.factors[pair.f].effects * shape.factors[pair.g].effects), 0.0);
     }
+    return blocks;
+}
+
+FieldBlocks FieldStructure::fold(const VectorView& weights, Index begin, Index end) const {
+    const FieldShape& shape = this->shape();
+    const std::size_t p = at(shape.fixed);
+    FieldBlocks blocks = empty_blocks();
+    std::vector<std::size_t> starts;  // of each factor's z in `entries`
+    std::size_t width = 0;
+    for (const FieldShape::Factor& factor : shape.factors) {
+        starts.push_back(width);
+        width += at(factor.effects);
+    }
     std::vector<double> x(p);
     std::vector<double> z(width);
     const std::vector<FieldFactor>& factors = design_->data().factors;
-    for (Index n = 0; n < design_->rows(); ++n) {
+    for (Index n = begin; n < end; ++n) {
         const double w = weights[n];
         if (w == 0.0) continue;
         design_->fixed_row(n, x.data());

@@ -2,12 +2,28 @@
 
 #include <lrvb/model/field.hpp>
 
+#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
 /// How the rows of a field meet its coefficients: a row touches all fixed effects and one level of each factor, so that
 /// AᵀWA is made of few kinds of blocks. Everything is in the inner units of FieldUnits.
 namespace lrvb::detail {
+
+/// The size of a field's numbers over the rows that count: of the response without its offset, of each column, and of
+/// each factor's effects, in this order.
+struct FieldScales {
+    double total = 0.0;  // Σ w
+    Vector mean;
+    Vector about_mean;  // Σ w (v − mean)²
+    Vector about_zero;  // Σ w v²
+
+    double mean_sd(Index place) const { return total > 1.0 ? std::sqrt(about_mean[place] / (total - 1.0)) : 0.0; }
+    static constexpr Index response = 0;
+    static Index column(Index j) { return 1 + j; }
+    static Index effect(const FieldData& data, std::size_t f, Index e);
+};
 
 /// x' = (x − centre)/scale of response and columns, z' = z/scale of effects' values.
 struct FieldUnits {
@@ -17,8 +33,10 @@ struct FieldUnits {
     Vector scale;
     std::vector<Vector> effect_scale;  // of each factor
 
+    FieldUnits() = default;
     /// Of the rows that count; `centre` in place of the columns' means, where given. On a link's scale the response is
     /// left as it is.
+    FieldUnits(const FieldData& data, const FieldScales& scales, const std::optional<Vector>& centre);
     FieldUnits(const FieldData& data, const std::optional<Vector>& centre);
 
     double slope_unit(Index j) const { return response_scale / scale[j]; }
@@ -68,8 +86,8 @@ class FieldDesign {
 
     /// A x of rows first … first + count − 1.
     Vector predictor(const VectorView& x, Index first, Index count) const;
-    /// Aᵀ v.
-    Vector transposed(const VectorView& v) const;
+    /// Aᵀ v, of rows from `first` on.
+    Vector transposed(const VectorView& v, Index first = 0) const;
 
   private:
     std::shared_ptr<const FieldData> data_;
@@ -84,12 +102,32 @@ struct FieldBlocks {
     std::vector<std::vector<double>> border;    // of each factor and level, q × p
     std::vector<std::vector<double>> cross;     // of each pair of factors and meeting of their levels, q_f × q_g
     bool is_fold = true;  // AᵀWA it is: a column of A that is a combination of others is so in the blocks
+
+    /// All numbers, one behind the other; and back again, into blocks of the same sizes.
+    Vector numbers() const;
+    void set(const Vector& numbers);
 };
+
+/// Which of the effects' values are ones, or those of a column, in every row.
+struct FieldCopies {
+    std::vector<std::vector<char>> ones;                    // of each factor and effect
+    std::vector<std::vector<std::vector<char>>> of_column;  // of each factor, effect and column
+
+    static FieldCopies of(const FieldData& data);
+    /// In these rows and in those.
+    void add(const FieldCopies& other);
+};
+
+/// Levels of two factors that meet in a row: first · levels of the second + second, ascending.
+using Meetings = std::vector<std::int64_t>;
 
 /// Which levels meet in a row, which does not depend on W.
 class FieldStructure {
   public:
     explicit FieldStructure(std::shared_ptr<const FieldDesign> design);
+    /// Of rows of which the design has some, or none: the meetings, pair by pair, of all.
+    FieldStructure(std::shared_ptr<const FieldDesign> design, const std::vector<Meetings>& meetings,
+                   FieldCopies copies);
 
     /// Levels of factors f > g that meet: those of f in order, and for each those of g, ascending.
     struct Pair {
@@ -103,9 +141,14 @@ class FieldStructure {
     const FieldDesign& design() const { return *design_; }
     const FieldShape& shape() const { return design_->shape(); }
     const std::vector<Pair>& pairs() const { return pairs_; }
+    const FieldCopies& copies() const { return copies_; }
+    std::vector<Meetings> meetings() const;
 
-    /// AᵀWA: rows in order, so the same bits always. Rows without weight change nothing.
-    FieldBlocks fold(const VectorView& weights) const;
+    /// AᵀWA, of all rows of the design or some: in order, so the same bits always. Rows without weight change nothing.
+    FieldBlocks fold(const VectorView& weights) const { return fold(weights, 0, design_->rows()); }
+    FieldBlocks fold(const VectorView& weights, Index begin, Index end) const;
+    /// Zeros.
+    FieldBlocks empty_blocks() const;
     /// AᵀWA x.
     Vector multiply(const FieldBlocks& blocks, const VectorView& x) const;
     /// xᵀAᵀWAx and the like need no more than this. The pattern of AᵀWA, lower triangle with zeros.
@@ -121,6 +164,7 @@ class FieldStructure {
 
     std::shared_ptr<const FieldDesign> design_;
     std::vector<Pair> pairs_;
+    FieldCopies copies_;
 };
 
 }  // namespace lrvb::detail

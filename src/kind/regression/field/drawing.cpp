@@ -57,12 +57,12 @@ DrawingPanel fit_panel(const FieldData& data, const FieldRowFit& rows) {
 Drawing FittedField::drawing(const FitFile& shown, const DrawingOptions& options) const {
     using Swatch = DrawingLegend::Swatch;
     if (std::optional<std::vector<RegressionTerm>> terms = plain_terms(*record_)) {
-        return drawing_by_terms(plain_design(std::move(*terms), model_->data()),
+        return drawing_by_terms(plain_design(std::move(*terms), rows()),
                                 plain_coefficients(*record_, shown.posterior, shown.posterior.mean), options);
     }
     const FormulaShape& shape = record_->shape;
     const FieldVariables variables = record_->variables();
-    const FieldData& data = model_->data();
+    const FieldData& data = this->rows();
     std::vector<std::string> names{data.response};
     for (const FormulaShape::Factor& factor : shape.factors) {
         if (std::find(names.begin(), names.end(), factor.name) == names.end()) names.push_back(factor.name);

@@ -5,6 +5,7 @@
 #include "kind/regression/columns.hpp"
 #include "kind/regression/field/groups.hpp"
 #include "kind/regression/field/plain.hpp"
+#include "kind/regression/field/table.hpp"
 
 #include <lrvb/family/random.hpp>
 
@@ -76,9 +77,11 @@ FieldData without_rows(const FieldData& data, const std::vector<Index>& rows) {
 
 }  // namespace
 
-FittedField::FittedField(FitFile fit_file, std::shared_ptr<const FieldModel> model, Optimum optimum,
+FittedField::FittedField(FitFile fit_file, std::shared_ptr<const FieldModel> model, Optimum optimum, double response_sd,
                          std::vector<Index> file_rows, int threads)
-    : FittedModel(std::move(fit_file), std::move(file_rows), threads), model_(std::move(model)) {
+    : FittedModel(std::move(fit_file), std::move(file_rows), threads),
+      model_(std::move(model)),
+      response_sd_(response_sd) {
     set_optimum(std::move(optimum));
     auto record = std::make_shared<FieldRecord>(*record_of(file()));
     const FieldVariables variables = record->variables();
@@ -101,11 +104,12 @@ FittedField::FittedField(FitFile fit_file, std::shared_ptr<const FieldModel> mod
     record->nodes = response_nodes(posterior(), variables);
 }
 
-FittedField::FittedField(FitFile fit_file, std::shared_ptr<const FieldModel> model, std::vector<Index> file_rows,
-                         int threads)
+FittedField::FittedField(FitFile fit_file, std::shared_ptr<const FieldModel> model, double response_sd,
+                         std::vector<Index> file_rows, int threads)
     : FittedModel(std::move(fit_file), std::move(file_rows), threads),
       record_(record_of(file())),
-      model_(std::move(model)) {
+      model_(std::move(model)),
+      response_sd_(response_sd) {
     restore_optimum();
     if (!file().correction) return;
     // As it was before its correction, predictions included.
@@ -125,25 +129,39 @@ std::unique_ptr<FittedField> FittedField::restored(FitFile file, const Dataset& 
         if (there == options.columns.end()) options.columns.push_back(*file.data.weights);
         options.numbers.push_back(*file.data.weights);
     }
-    DataFrame frame = data.frame(options);
-    Vector weights;
+    FieldTable table(data.frame_rows(options));
+    table.require_family(record->shape.family);
+    const DataFrame& frame = table.frame();
     if (file.data.weights) {
-        weights = taken_weights(frame, frame.find(*file.data.weights));
-        leave_out_weightless(frame, weights);
+        table.take_weights(frame.find(*file.data.weights));
+        table.leave_out_weightless();
     }
-    if (record->response_levels) code_response(frame, frame.find(record->coding->response()), *record->response_levels);
-    auto rows = std::make_shared<FieldData>(field_data(record->coding->design(frame), record->kept,
-                                                       record->shape.family, record->shape.link, std::move(weights)));
-    require_fitted_data(file, frame.name, checksum_of(*rows), frame.rows);
-    auto model = std::make_shared<FieldModel>(std::shared_ptr<const FieldData>(std::move(rows)), record->numbers);
-    return std::unique_ptr<FittedField>(new FittedField(std::move(file), std::move(model), frame.file_rows, threads));
+    if (record->response_levels) {
+        code_response(table.here().frame(), frame.find(record->coding->response()), *record->response_levels);
+    }
+    table.make_design(*record->coding);
+    table.make_data(*record->coding, record->kept, record->shape.family, record->shape.link);
+    std::string checksum = table.checksum();
+    // Former programs took that of many rows otherwise.
+    if (checksum != file.data.checksum && table.is_here()) checksum = checksum_of(*table.data());
+    require_fitted_data(file, frame.name, checksum, frame.rows);
+    auto model = std::make_shared<FieldModel>(table.rows(), record->numbers);
+    return std::unique_ptr<FittedField>(
+        new FittedField(std::move(file), std::move(model), table.sd(), frame.file_rows, threads));
+}
+
+const FieldData& FittedField::rows() const {
+    if (model_->has_rows()) return model_->data();
+    throw std::runtime_error(
+        fmt::format("{}: this needs all rows of the regression in one process, but they are shared out among ranks: "
+                    "use lrvb instead of lrvb-mpi",
+                    file().data.name));
 }
 
 Posterior FittedField::refit(const RefitChange& change) const {
     FieldPrior prior = record_->numbers;
     if (change.prior) set_prior_number(prior, record_->shape, change.prior->first, change.prior->second);
-    const FieldModel changed(
-        change.without_rows.empty() ? model_->data() : without_rows(model_->data(), change.without_rows), prior);
+    const FieldModel changed(change.without_rows.empty() ? rows() : without_rows(rows(), change.without_rows), prior);
     // Its inner units are its own, so that the old optimum is no start; but it finds its own in a few steps.
     return FieldVariables(record_->shape, prior, record_->moments).posterior(changed, refitted(changed, false));
 }
@@ -209,8 +227,7 @@ std::vector<std::string> FittedField::warnings() const {
     if (data.family != FieldFamily::gaussian) return endless_sds(data, record_->numbers);
     const FieldVariables variables = record_->variables();
     const double sigma = variables.sigma(posterior().mean.segment(variables.first_psi(), variables.psi_count()));
-    const double sd = std::sqrt((data.y.array() - data.y.mean()).square().mean());
-    if (sigma > rounding * sd) return {};
+    if (sigma > rounding * response_sd_) return {};
     return {fmt::format("the formula explains {} but for rounding, so that sigma and the sds are those of rounding",
                         printable(data.response))};
 }
@@ -239,13 +256,13 @@ Centring FittedField::centring(const std::vector<Index>& chosen) const {
 std::optional<FittedResponse> FittedField::fitted_response() const {
     if (record_->shape.family != FieldFamily::gaussian || posterior().covariance->matrix() == nullptr)
         return std::nullopt;
-    const FieldData& data = model_->data();
+    const FieldData& data = rows();
     const FieldVariables variables = record_->variables();
-    const Index rows = data.y.size();
+    const Index count = data.y.size();
     FittedResponse result;
     result.name = data.response;
     result.observed = data.y;
-    result.fitted = data.offset.size() > 0 ? data.offset : Vector::Zero(rows);
+    result.fitted = data.offset.size() > 0 ? data.offset : Vector::Zero(count);
     std::vector<Eigen::Triplet<double>> entries;
     const auto add = [&](Index statistic, Index n, double value) {
         if (value == 0.0) return;
@@ -253,7 +270,7 @@ std::optional<FittedResponse> FittedField::fitted_response() const {
         result.fitted[n] += value * posterior().mean[statistic];
     };
     const Vector& centre = *record_->numbers.centre;
-    for (Index n = 0; n < rows; ++n) {
+    for (Index n = 0; n < count; ++n) {
         if (data.intercept) add(0, n, 1.0);
         for (Index j = 0; j < data.columns.cols(); ++j) {
             add(variables.first_slope() + j, n, data.columns(n, j) - (data.intercept ? centre[j] : 0.0));
@@ -267,14 +284,14 @@ std::optional<FittedResponse> FittedField::fitted_response() const {
             first += effects * static_cast<Index>(factor.levels.size());
         }
     }
-    SparseMatrix combinations(posterior().mean.size(), rows);
+    SparseMatrix combinations(posterior().mean.size(), count);
     combinations.setFromTriplets(entries.begin(), entries.end());
     const Vector variance = posterior().covariance->variances(combinations).cwiseMax(0.0);
     const double sigma = variables.sigma(posterior().mean.segment(variables.first_psi(), variables.psi_count()));
     result.predictive_sd = (variance.array() + sigma * sigma).sqrt();
-    result.weights = data.weights.size() > 0 ? data.weights : Vector::Ones(rows);
+    result.weights = data.weights.size() > 0 ? data.weights : Vector::Ones(count);
     result.hat = result.weights.cwiseProduct(variance) / (sigma * sigma);
-    result.rows.resize(static_cast<std::size_t>(rows));
+    result.rows.resize(static_cast<std::size_t>(count));
     std::iota(result.rows.begin(), result.rows.end(), Index{0});
     return result;
 }
@@ -287,22 +304,22 @@ std::vector<std::pair<std::string, Vector>> FittedField::row_columns() const {
 
 Document FittedField::picture() const {
     if (std::optional<std::vector<RegressionTerm>> terms = plain_terms(*record_)) {
-        return binned_rows(plain_design(std::move(*terms), model_->data()),
+        return binned_rows(plain_design(std::move(*terms), rows()),
                            plain_coefficients(*record_, posterior(), shown().mean));
     }
     const FieldVariables variables = record_->variables();
-    const FieldRowFit rows = row_fit(model_->data(), variables, *record_->numbers.centre, shown().mean);
-    return field_picture(record_->shape, variables, model_->data(), rows, shown().mean);
+    const FieldRowFit fit = row_fit(rows(), variables, *record_->numbers.centre, shown().mean);
+    return field_picture(record_->shape, variables, rows(), fit, shown().mean);
 }
 
-Matrix FittedField::beside(const std::vector<Index>& rows) const {
-    const FieldData& data = model_->data();
-    if (plain_terms(*record_)) return data.columns(rows, Eigen::all);
+Matrix FittedField::beside(const std::vector<Index>& chosen) const {
+    const FieldData& data = rows();
+    if (plain_terms(*record_)) return data.columns(chosen, Eigen::all);
     const FieldRowFit fit = row_fit(data, record_->variables(), *record_->numbers.centre, shown().mean);
-    Matrix result(static_cast<Index>(rows.size()), beside_count());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
+    Matrix result(static_cast<Index>(chosen.size()), beside_count());
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
         const auto at = static_cast<Index>(i);
-        const Index n = rows[i];
+        const Index n = chosen[i];
         Index next = 0;
         result(at, next++) = fit.observed[n];
         result(at, next++) = fit.fitted[n];

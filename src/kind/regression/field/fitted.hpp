@@ -10,8 +10,9 @@ namespace lrvb::detail {
 class FittedField final : public FittedModel {
   public:
     /// Fresh from a fit; the file has all but the posterior, and the record all but the units and the nodes.
-    FittedField(FitFile file, std::shared_ptr<const FieldModel> model, Optimum optimum, std::vector<Index> file_rows,
-                int threads);
+    /// `response_sd` is that of the rows, each once.
+    FittedField(FitFile file, std::shared_ptr<const FieldModel> model, Optimum optimum, double response_sd,
+                std::vector<Index> file_rows, int threads);
     /// From a file, and its data.
     static std::unique_ptr<FittedField> restored(FitFile file, const Dataset& data, int threads);
 
@@ -35,10 +36,14 @@ class FittedField final : public FittedModel {
 
   private:
     double work_of_a_node() const;
-    FittedField(FitFile file, std::shared_ptr<const FieldModel> model, std::vector<Index> file_rows, int threads);
+    FittedField(FitFile file, std::shared_ptr<const FieldModel> model, double response_sd, std::vector<Index> file_rows,
+                int threads);
+    /// The data with their rows. Throws std::runtime_error where these are with others.
+    const FieldData& rows() const;
 
     std::shared_ptr<const FieldRecord> record_;
     std::shared_ptr<const FieldModel> model_;
+    double response_sd_ = 0.0;
     /// Of the statistics, as the file has them, corrected or not: what is drawn.
 };
 

@@ -1,10 +1,12 @@
 #include "kind/regression/field/request.hpp"
 
 #include "base/messages.hpp"
+#include "formula/column_uses.hpp"
 #include "kind/notes.hpp"
 #include "kind/regression/columns.hpp"
 #include "kind/regression/field/fitted.hpp"
 #include "kind/regression/field/response.hpp"
+#include "kind/regression/field/table.hpp"
 #include "kind/regression/table.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +22,8 @@ namespace {
 /// All that a fit is made of.
 struct Request {
     std::shared_ptr<FieldRecord> record;
-    std::shared_ptr<const FieldData> data;
+    std::shared_ptr<const FieldRows> rows;
+    double response_sd = 0.0;
     DataRecord known;
     std::vector<std::string> notes;
     std::vector<std::string> warnings;
@@ -45,7 +48,15 @@ std::vector<PriorSentence> sentences_in(const Settings& settings) {
 struct Source {
     Formula formula;
     FormulaOptions options;
-    RegressionTable table;
+    FieldTable table;
+    Index response = -1;  // where that is a column
+    std::optional<std::string> weights = {};
+    Index weightless = 0;  // rows that have none, and are not there
+
+    void take_weights(Index place) {
+        weights = table.frame().columns[static_cast<std::size_t>(place)].name;
+        table.take_weights(place);
+    }
 };
 
 // What --factor and --numeric name is a column of the formula.
@@ -70,31 +81,23 @@ Source source_by_formula(const FitRequest& fit) {
         if (!settings.has(key)) continue;
         throw UsageError(fmt::format("the formula says what --{} would: leave that out", key));
     }
-    Source source;
-    source.formula = Formula::parse(settings.text("FORMULA"));
-    source.options.factors = settings.list("factor");
-    source.options.numbers = settings.list("numeric");
-    require_apart(source.options.factors, source.options.numbers);
-    source.options.weights = settings.text("weights");
-    source.options.missing = settings.flag("drop-missing") ? Missing::drop : Missing::refuse;
-    const std::vector<std::string> columns = source.formula.columns();
-    if (std::find(columns.begin(), columns.end(), source.options.weights) != columns.end()) {
+    const Formula formula = Formula::parse(settings.text("FORMULA"));
+    FormulaOptions options;
+    options.factors = settings.list("factor");
+    options.numbers = settings.list("numeric");
+    require_apart(options.factors, options.numbers);
+    options.weights = settings.text("weights");
+    options.missing = settings.flag("drop-missing") ? Missing::drop : Missing::refuse;
+    const std::vector<std::string> columns = formula.columns();
+    if (std::find(columns.begin(), columns.end(), options.weights) != columns.end()) {
         throw UsageError(fmt::format("--weights {}: the formula has that column too: choose another for one of them",
-                                     printable(source.options.weights)));
+                                     printable(options.weights)));
     }
-    RegressionTable& table = source.table;
-    table.frame = source.formula.read(fit.data, source.options);
-    require_known(source.options, table.frame);
-    if (settings.has("weights")) {
-        const Index place = table.frame.find(settings.text("weights"));
-        table.weights_name = table.frame.columns[static_cast<std::size_t>(place)].name;
-        table.weights = taken_weights(table.frame, place);
-    }
-    if (const std::optional<std::string> response = source.formula.response_column()) {
-        table.response = table.frame.find(*response);
-    } else {
-        table.response = -1;
-    }
+    Source source{formula, options, FieldTable(fit.data.frame_rows(formula.reading(options, fit.data)))};
+    const DataFrame& frame = source.table.frame();
+    require_known(options, frame);
+    if (settings.has("weights")) source.take_weights(frame.find(settings.text("weights")));
+    if (const std::optional<std::string> response = formula.response_column()) source.response = frame.find(*response);
     return source;
 }
 
@@ -105,50 +108,67 @@ Source source_by_columns(const FitRequest& fit) {
         throw UsageError(
             "there is neither a formula nor a --response: say what is to be explained, as in 'y ~ x + (1 | g)'");
     }
-    Source source;
-    source.table = read_table(fit);
-    const std::vector<std::string> names = source.table.frame.column_names();
+    FieldTable table(fit.data.frame_rows(table_reading(settings)));
+    const TablePlaces places = table_places(settings, table.frame());
+    Source source{{}, {}, std::move(table), places.response};
+    if (places.weights >= 0) {
+        source.take_weights(places.weights);
+        if (places.weights < source.response) --source.response;
+    }
+    const std::vector<std::string> names = source.table.frame().column_names();
     std::vector<std::string> columns = names;
-    columns.erase(columns.begin() + source.table.response);
-    source.formula = Formula::of_columns(names[static_cast<std::size_t>(source.table.response)], columns,
-                                         !settings.flag("no-intercept"));
+    columns.erase(columns.begin() + source.response);
+    source.formula =
+        Formula::of_columns(names[static_cast<std::size_t>(source.response)], columns, !settings.flag("no-intercept"));
     source.options.factors = settings.list("factor");
     source.options.numbers = settings.list("numeric");
     return source;
 }
 
+// Columns of numbers whose different values are levels.
+std::vector<std::string> grouping_columns(const Formula& formula) {
+    std::vector<std::string> result;
+    for (const ColumnUse& use : column_uses(formula.syntax())) {
+        if (use.is_group) result.push_back(use.name);
+    }
+    return result;
+}
+
 // Columns that are zero in every row are left out; what others make up is refused.
-std::vector<Index> kept_columns(const FormulaDesign& design, std::vector<std::string>& notes) {
-    const IdleColumns idle = idle_columns(design.columns, design.intercept);
+std::vector<Index> kept_columns(const FieldTable& table, const FormulaCoding& coding, std::vector<std::string>& notes) {
+    const auto count = static_cast<Index>(coding.names().size());
+    const Index rows = table.frame().rows;
+    const std::string& name_of_data = table.frame().name;
+    const bool intercept = coding.intercept();
+    const IdleColumns idle = idle_columns(count, intercept, table.ask_columns());
     const auto named = [&](Index column) {
-        return fmt::format("beta[{}]", printable(design.names[static_cast<std::size_t>(column)]));
+        return fmt::format("beta[{}]", printable(coding.names()[static_cast<std::size_t>(column)]));
     };
     const auto is_of_cells = [&](Index column) {
-        const std::string& name = design.names[static_cast<std::size_t>(column)];
+        const std::string& name = coding.names()[static_cast<std::size_t>(column)];
         return name.find("=") != std::string::npos && name.find(":") != std::string::npos;
     };
     if (!idle.constant.empty()) {
         throw std::runtime_error(
             fmt::format("{}: the column of {} is the same in every row, which an intercept says already: leave it out",
-                        design.source, named(idle.constant.front())));
+                        name_of_data, named(idle.constant.front())));
     }
     if (!idle.collinear.empty()) {
-        const bool many = design.columns.cols() >= design.columns.rows();
+        const bool many = count >= rows;
         throw std::runtime_error(fmt::format(
             "{}: {}: the column of {} is a combination of those before it{}, so that no data can tell their "
             "coefficients apart: leave it out{}",
-            design.source,
-            many ? fmt::format("there are {} coefficients for {} rows",
-                               design.columns.cols() + (design.intercept ? 1 : 0), design.columns.rows())
+            name_of_data,
+            many ? fmt::format("there are {} coefficients for {} rows", count + (intercept ? 1 : 0), rows)
                  : "columns depend on each other",
-            named(idle.collinear.front()), design.intercept ? " and the intercept" : "",
+            named(idle.collinear.front()), intercept ? " and the intercept" : "",
             is_of_cells(idle.collinear.front()) ? "; a cell of factors may be empty, and a formula such as 0 + a:b has "
                                                   "a coefficient for each that is not"
                                                 : ""));
     }
     std::vector<Index> kept;
     std::vector<std::string> empty;
-    for (Index j = 0; j < design.columns.cols(); ++j) {
+    for (Index j = 0; j < count; ++j) {
         if (std::find(idle.zero.begin(), idle.zero.end(), j) == idle.zero.end()) {
             kept.push_back(j);
         } else {
@@ -162,42 +182,41 @@ std::vector<Index> kept_columns(const FormulaDesign& design, std::vector<std::st
 }
 
 // Numbers whose squares a computer does not have.
-void require_reach(const FormulaDesign& design, const std::vector<Index>& kept) {
+void require_reach(const std::string& source, const FormulaCoding& coding, const DesignEnds& ends,
+                   const std::vector<Index>& kept) {
     constexpr double largest = 1e150;
-    const auto require = [&](const Vector& values, const std::string& name, const std::string& remedy) {
-        const double spread = values.maxCoeff() - values.minCoeff();
-        const double size = values.cwiseAbs().maxCoeff();
-        if (size < largest && (spread == 0.0 || spread > 1.0 / largest)) return;
+    const auto require = [&](Index place, const std::string& name, const std::string& remedy) {
+        const double spread = ends.high[place] - ends.low[place];
+        if (ends.size(place) < largest && (spread == 0.0 || spread > 1.0 / largest)) return;
         throw std::runtime_error(
             fmt::format("{}: the numbers of {} go beyond what can be squared: take another unit, "
                         "as in {}",
-                        design.source, shown(name), remedy));
+                        source, shown(name), remedy));
     };
-    require(design.y, design.response, "I(y / 1e100) ~ …");
-    for (const Index j : kept) {
-        require(design.columns.col(j), design.names[static_cast<std::size_t>(j)], "I(x / 1e100)");
-    }
-    for (const RandomTerm& term : design.random) {
-        for (Index e = 0; e < term.values.cols(); ++e) {
-            require(term.values.col(e), term.effects[static_cast<std::size_t>(e)], "I(x / 1e100)");
-        }
+    require(0, coding.response(), "I(y / 1e100) ~ …");
+    for (const Index j : kept) require(1 + j, coding.names()[static_cast<std::size_t>(j)], "I(x / 1e100)");
+    Index place = 1 + static_cast<Index>(coding.names().size());
+    for (const FormulaCoding::Random& term : coding.random()) {
+        for (const std::string& effect : term.effects) require(place++, effect, "I(x / 1e100)");
     }
 }
 
 // Where no row differs there is no scale for the prior, and nothing to explain.
-void require_differences(const FormulaDesign& design, FieldFamily family) {
+void require_differences(const DataFrame& frame, const FormulaCoding& coding, const DesignEnds& ends,
+                         FieldFamily family) {
     const bool is_normal = family == FieldFamily::gaussian || family == FieldFamily::student;
-    if (!is_normal || design.y.maxCoeff() > design.y.minCoeff()) return;
+    if (!is_normal || ends.high[0] > ends.low[0]) return;
     throw std::runtime_error(
-        design.y.size() == 1
-            ? fmt::format("{}: there is one row alone, too few for a regression: add rows", design.source)
+        frame.rows == 1
+            ? fmt::format("{}: there is one row alone, too few for a regression: add rows", frame.name)
             : fmt::format("{}: the response {} is {} in every row, so that there is nothing to explain: choose another",
-                          design.source, shown(design.response), design.y[0]));
+                          frame.name, shown(coding.response()), ends.low[0]));
 }
 
 // A slope whose column does not vary within any group is told from the intercepts by the prior alone.
-void add_factor_notes(const FieldData& data, std::vector<std::string>& warnings) {
-    for (const FieldFactor& factor : data.factors) {
+void add_factor_notes(const FieldData& data, Index rows, const EffectsVary& vary, std::vector<std::string>& warnings) {
+    for (std::size_t f = 0; f < data.factors.size(); ++f) {
+        const FieldFactor& factor = data.factors[f];
         if (factor.levels.size() == 1) {
             warnings.push_back(
                 fmt::format("{} has one group alone, so that its sds are what their priors say: leave the "
@@ -205,7 +224,7 @@ void add_factor_notes(const FieldData& data, std::vector<std::string>& warnings)
                             printable(factor.name)));
             continue;
         }
-        const bool each_alone = factor.levels.size() == factor.level.size();
+        const bool each_alone = static_cast<Index>(factor.levels.size()) == rows;
         if (each_alone && data.family != FieldFamily::poisson && data.family != FieldFamily::binomial) {
             warnings.push_back(
                 fmt::format("every row is a group of {} of its own, so that the data do not tell its "
@@ -213,17 +232,7 @@ void add_factor_notes(const FieldData& data, std::vector<std::string>& warnings)
                             printable(factor.name)));
         }
         for (std::size_t e = 0; e < factor.effects.size(); ++e) {
-            const auto column = static_cast<Index>(e);
-            if (factor.effects[e] == "intercept") continue;
-            std::vector<double> first(factor.levels.size(), std::nan(""));
-            bool varies = false;
-            for (std::size_t n = 0; n < factor.level.size() && !varies; ++n) {
-                double& own = first[static_cast<std::size_t>(factor.level[n])];
-                const double value = factor.values(static_cast<Index>(n), column);
-                if (std::isnan(own)) own = value;
-                varies = own != value;
-            }
-            if (varies || each_alone) continue;
+            if (factor.effects[e] == "intercept" || vary[f][e] || each_alone) continue;
             warnings.push_back(
                 fmt::format("{} does not vary within any group of {}, so that the data hardly tell sd[{},{}] from the "
                             "other effects of {}: leave it out of the random term",
@@ -235,7 +244,8 @@ void add_factor_notes(const FieldData& data, std::vector<std::string>& warnings)
 
 // How columns were taken, where they are not written in a formula.
 void add_notes(const Source& source, bool is_written, const Settings& settings, Request& request) {
-    const RegressionTable& table = source.table;
+    const DataFrame& frame = source.table.frame();
+    const TableFacts& facts = source.table.facts();
     const FieldRecord& record = *request.record;
     RegressionDesign taken;  // what the notes know of a regression
     taken.response = record.coding->response();
@@ -248,12 +258,12 @@ void add_notes(const Source& source, bool is_written, const Settings& settings, 
             }
         }
     }
-    request.notes = index_notes(table.frame.leaves_out_row_names,
-                                is_written ? std::vector<std::string>() : counting_columns(table.frame, taken),
+    request.notes = index_notes(frame.leaves_out_row_names,
+                                is_written ? std::vector<std::string>() : counting_columns(frame, facts, taken),
                                 settings.list("columns"));
-    for (std::string& note : column_notes(table.frame, taken)) request.notes.push_back(std::move(note));
+    for (std::string& note : column_notes(frame, facts, taken)) request.notes.push_back(std::move(note));
     if (record.response_levels) request.notes.push_back(response_note(taken.response, *record.response_levels));
-    if (table.weightless > 0) request.notes.push_back(table.weightless_note());
+    if (source.weightless > 0) request.notes.push_back(weightless_note(*source.weights, source.weightless));
 }
 
 Request request_of(const FitRequest& fit) {
@@ -266,51 +276,59 @@ Request request_of(const FitRequest& fit) {
     const std::vector<PriorSentence> sentences = sentences_in(settings);
     const bool is_written = settings.has("FORMULA");
     Source source = is_written ? source_by_formula(fit) : source_by_columns(fit);
-    RegressionTable& table = source.table;
-    DataFrame& frame = table.frame;
-    if (table.weights.size() > 0 && !(table.weights.maxCoeff() > 0.0)) {
+    FieldTable& table = source.table;
+    const DataFrame& frame = table.frame();
+    table.require_family(family);
+    if (!table.has_weight()) {
         throw std::runtime_error(
             fmt::format("{}: column {}: every row has the weight 0, so that none is left: choose "
                         "another column",
-                        frame.name, shown(*table.weights_name)));
+                        frame.name, shown(*source.weights)));
     }
-    require_clear_columns(frame, table.response,
-                          is_written);  // with all rows: what stands there was not meant as groups
-    table.weightless = leave_out_weightless(frame, table.weights);
+    const std::vector<std::string> groups = grouping_columns(source.formula);
+    table.find_facts(groups);
+    // With all rows: what stands there was not meant as groups.
+    require_clear_columns(frame, table.facts(), source.response, is_written);
+    source.weightless = table.leave_out_weightless();
+    if (source.weightless > 0) table.find_facts(groups);
 
     Request request;
     request.record = std::make_shared<FieldRecord>();
     FieldRecord& record = *request.record;
-    if (table.response >= 0) {
+    if (source.response >= 0) {
         record.response_levels =
-            response_levels(frame, table.response, settings.text("family"), settings.text("success"));
-        if (record.response_levels) code_response(frame, table.response, *record.response_levels);
+            response_levels(frame, table.facts(), source.response, settings.text("family"), settings.text("success"));
+        if (record.response_levels) code_response(table.here().frame(), source.response, *record.response_levels);
     } else if (settings.has("success")) {
         throw UsageError("--success is for a response that is a column: leave it out");
     }
     source.options.baselines = baselines_of(settings, frame);
-    record.coding = std::make_shared<FormulaCoding>(source.formula, frame, source.options);
-    FormulaDesign design = record.coding->design(frame);
-    require_response(design, frame, settings.text("family"), family);
+    record.coding = std::make_shared<FormulaCoding>(source.formula, frame, source.options, table.ask_formula());
+    const FormulaCoding& coding = *record.coding;
+    const DesignEnds ends = table.make_design(coding);
+    require_trials(coding.has_trials(), settings.text("family"), family);
+    if (table.is_here()) require_response(table.here().design(), frame, settings.text("family"), family);
     add_notes(source, is_written, settings, request);
-    require_differences(design, family);
-    record.kept = kept_columns(design, request.notes);
-    require_reach(design, record.kept);
-    request.known.columns = record.coding->columns();
-    request.data = std::make_shared<FieldData>(field_data(std::move(design), record.kept, family, link, table.weights));
-    add_factor_notes(*request.data, request.warnings);
-    add_response_warnings(*request.data, request.warnings);
-    record.shape = shape_of(*request.data);
-    record.numbers = with_sentences(FieldPrior::automatic(*request.data), record.shape, sentences);
+    require_differences(frame, coding, ends, family);
+    record.kept = kept_columns(table, coding, request.notes);
+    require_reach(frame.name, coding, ends, record.kept);
+    request.known.columns = coding.columns();
+    const EffectsVary vary = table.make_data(coding, record.kept, family, link);
+    const FieldData& data = *table.data();
+    add_factor_notes(data, frame.rows, vary, request.warnings);
+    add_response_warnings(data, ends.responses, table.mean(), request.warnings);
+    request.rows = table.rows();
+    request.response_sd = table.sd();
+    record.shape = shape_of(data);
+    record.numbers = with_sentences(FieldPrior::automatic(*request.rows), record.shape, sentences);
     record.prior_origin = sentences.empty() ? "auto" : "explicit";
-    record.moments = moments_of(*request.data);
+    record.moments = table.moments();
     request.known.name = frame.name;
     request.known.rows = frame.rows;
     request.known.dropped = frame.dropped;
-    request.known.weights = table.weights_name;
-    request.known.total_weight = request.data->total_weight();
+    request.known.weights = source.weights;
     request.known.na = fit.data.na();
-    request.known.checksum = checksum_of(*request.data);
+    request.known.checksum = table.checksum();
     request.file_rows = frame.file_rows;
     return request;
 }
@@ -330,8 +348,9 @@ bool is_by_formula(const Settings& settings) {
 std::unique_ptr<FittedModel> fit_by_formula(const FitRequest& request) {
     Request own = request_of(request);
     if (request.on_rows) request.on_rows(own.known.rows);
-    const auto model = std::make_shared<FieldModel>(own.data, own.record->numbers);
+    const auto model = std::make_shared<FieldModel>(own.rows, own.record->numbers);
     own.record->numbers = model->prior();
+    own.known.total_weight = model->total_weight();
     Optimum optimum = lrvb::fit(*model, request.options);
     FitFile file;
     file.model = own.record;
@@ -341,8 +360,8 @@ std::unique_ptr<FittedModel> fit_by_formula(const FitRequest& request) {
     file.options = {request.options.seed, 1, request.options.tolerance, request.options.max_iterations};
     file.outcome = record_outcome(optimum, 1);
     file.parameters = record_parameters(model->layout(), optimum.state);
-    return std::make_unique<FittedField>(std::move(file), model, std::move(optimum), std::move(own.file_rows),
-                                         request.threads);
+    return std::make_unique<FittedField>(std::move(file), model, std::move(optimum), own.response_sd,
+                                         std::move(own.file_rows), request.threads);
 }
 
 std::vector<std::string> priors_by_formula(const FitRequest& request) {

@@ -2,6 +2,7 @@
 
 #include "base/messages.hpp"
 #include "data/csv_record.hpp"
+#include "data/part_frames.hpp"
 #include "kind/notes.hpp"
 
 #include <lrvb/base/errors.hpp>
@@ -40,14 +41,6 @@ std::vector<std::string> values_of(const FrameColumn& column) {
     return result;
 }
 
-/// The row of text that is no number.
-Index first_text(const FrameColumn& column) {
-    for (std::size_t n = 0; n < column.codes.size(); ++n) {
-        if (std::isnan(number_of(column.levels[column.codes[n]]))) return static_cast<Index>(n);
-    }
-    return 0;
-}
-
 std::string listed(const std::vector<std::string>& values) {
     std::vector<std::string> result;
     for (const std::string& value : values) result.push_back(shown(value));
@@ -56,8 +49,8 @@ std::string listed(const std::vector<std::string>& values) {
 
 }  // namespace
 
-std::optional<ResponseLevels> response_levels(const DataFrame& frame, Index response, const std::string& family,
-                                              const std::string& success) {
+std::optional<ResponseLevels> response_levels(const DataFrame& frame, const TableFacts& facts, Index response,
+                                              const std::string& family, const std::string& success) {
     const FrameColumn& column = frame.columns[static_cast<std::size_t>(response)];
     const bool is_bernoulli = family == "bernoulli" || family == "binomial";
     if (!success.empty() && !is_bernoulli) {
@@ -66,14 +59,12 @@ std::optional<ResponseLevels> response_levels(const DataFrame& frame, Index resp
     if (success.empty() && !column.is_text()) return std::nullopt;
     const std::vector<std::string> values = values_of(column);
     if (column.is_text() && !is_bernoulli) {
-        const Index row = first_text(column);
-        refuse_response(
-            frame, fmt::format("row {}, column {}: {} is not a number, but the response of a {} family must be: {}",
-                               frame.file_row(row), shown(column.name),
-                               shown(column.levels[column.codes[static_cast<std::size_t>(row)]]),
-                               family.empty() ? "gaussian" : family,
-                               values.size() == 2 ? "--family bernoulli takes one of two values"
-                                                  : "correct it, or write NA if it is missing"));
+        const auto [row, text] = first_text(column, facts[static_cast<std::size_t>(response)]);
+        throw std::runtime_error(
+            fmt::format("{}, column {}: {} is not a number, but the response of a {} family must be: {}",
+                        row_name_of(frame, row), shown(column.name), shown(text), family.empty() ? "gaussian" : family,
+                        values.size() == 2 ? "--family bernoulli takes one of two values"
+                                           : "correct it, or write NA if it is missing"));
     }
     if (values.size() != 2) {
         refuse_response(frame,
@@ -104,10 +95,9 @@ void code_response(DataFrame& frame, Index response, const ResponseLevels& level
         if (!is_level(0) && !is_level(1)) {
             const std::string value =
                 column.is_text() ? column.levels[column.codes[row]] : fmt::format("{}", column.numbers[n]);
-            refuse_response(frame, fmt::format("row {}, column {}: {} is neither {} nor {}, the values of the response "
-                                               "in the fit: correct it",
-                                               frame.file_row(n), shown(column.name), shown(value), shown(levels[0]),
-                                               shown(levels[1])));
+            throw std::runtime_error(
+                fmt::format("{}, column {}: {} is neither {} nor {}, the values of the response in the fit: correct it",
+                            frame.row_name(n), shown(column.name), shown(value), shown(levels[0]), shown(levels[1])));
         }
         numbers[n] = is_level(1) ? 1.0 : 0.0;
     }
@@ -121,17 +111,20 @@ std::string response_note(const std::string& response, const ResponseLevels& lev
                        shown(levels[0]), typed("--success", levels[0]));
 }
 
-void require_response(const FormulaDesign& design, const DataFrame& frame, const std::string& family_text,
-                      FieldFamily family) {
-    if (design.trials.size() > 0 && family != FieldFamily::binomial) {
+void require_trials(bool has_trials, const std::string& family_text, FieldFamily family) {
+    if (has_trials && family != FieldFamily::binomial) {
         throw UsageError("cbind(successes, failures) is the response of a binomial family: give --family binomial");
     }
-    if (family_text == "bernoulli" && design.trials.size() > 0) {
+    if (family_text == "bernoulli" && has_trials) {
         throw UsageError("cbind(successes, failures) is of several trials: give --family binomial");
     }
+}
+
+void require_response(const FormulaDesign& design, const DataFrame& frame, const std::string& family_text,
+                      FieldFamily family) {
     const auto refuse = [&](Index n, double value, const std::string& reason) {
-        throw std::runtime_error(fmt::format("{}: row {}: the response {} is {}, but {}", design.source,
-                                             frame.file_row(n), shown(design.response), value, reason));
+        throw std::runtime_error(
+            fmt::format("{}: the response {} is {}, but {}", frame.row_name(n), shown(design.response), value, reason));
     };
     const auto is_count = [](double value) { return value >= 0.0 && value == std::floor(value); };
     for (Index n = 0; n < design.y.size(); ++n) {
@@ -151,26 +144,25 @@ void require_response(const FormulaDesign& design, const DataFrame& frame, const
         if (!is_count(y)) refuse(n, y, "successes are whole and not negative: correct the row, or leave it out");
         if (!is_count(design.trials[n] - y)) {
             throw std::runtime_error(fmt::format(
-                "{}: row {}: the response {} has {} failures, but these are whole and not negative: correct "
-                "the row, or leave it out",
-                design.source, frame.file_row(n), shown(design.response), design.trials[n] - y));
+                "{}: the response {} has {} failures, but these are whole and not negative: correct the row, or leave "
+                "it out",
+                frame.row_name(n), shown(design.response), design.trials[n] - y));
         }
     }
 }
 
-void add_response_warnings(const FieldData& data, std::vector<std::string>& warnings) {
-    if (data.family != FieldFamily::gaussian) return;
+void add_response_warnings(const FieldData& data, const std::vector<double>& values, double mean,
+                           std::vector<std::string>& warnings) {
     constexpr std::size_t most = 20;
-    std::set<double> few;
-    for (Index n = 0; n < data.y.size() && few.size() <= most; ++n) few.insert(data.y[n]);
-    if (few.size() > most) return;
-    const bool whole = std::all_of(few.begin(), few.end(), [](double v) { return v >= 0.0 && v == std::floor(v); });
-    if (few.size() == 2) {
+    if (data.family != FieldFamily::gaussian || values.size() > most) return;
+    const bool whole =
+        std::all_of(values.begin(), values.end(), [](double v) { return v >= 0.0 && v == std::floor(v); });
+    if (values.size() == 2) {
         warnings.push_back(
             fmt::format("the response {} has two values, but this fits a normal response: "
                         "--family bernoulli fits one of 0 and 1",
                         shown(data.response)));
-    } else if (whole && data.y.mean() < 10.0) {
+    } else if (whole && mean < 10.0) {
         warnings.push_back(
             fmt::format("the response {} has small counts, but this fits a normal response of one "
                         "variance: --family poisson fits counts",

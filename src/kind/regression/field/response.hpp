@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kind/regression/columns.hpp"
+
 #include <lrvb/data/frame.hpp>
 #include <lrvb/formula/design.hpp>
 #include <lrvb/model/field.hpp>
@@ -19,8 +21,8 @@ using ResponseLevels = std::array<std::string, 2>;
 /// numbers as they are. Without `success` the first by their order is the failure, as in R. Throws std::runtime_error
 /// for text of another family, and for a column that has not two values; UsageError for a `success` without a
 /// bernoulli family.
-std::optional<ResponseLevels> response_levels(const DataFrame& frame, Index response, const std::string& family,
-                                              const std::string& success);
+std::optional<ResponseLevels> response_levels(const DataFrame& frame, const TableFacts& facts, Index response,
+                                              const std::string& family, const std::string& success);
 
 /// Makes the column 0 and 1. Throws std::runtime_error, with the row, for another value.
 void code_response(DataFrame& frame, Index response, const ResponseLevels& levels);
@@ -28,11 +30,15 @@ void code_response(DataFrame& frame, Index response, const ResponseLevels& level
 /// What is said of them.
 std::string response_note(const std::string& response, const ResponseLevels& levels);
 
+/// Refuses cbind(successes, failures) of another family.
+void require_trials(bool has_trials, const std::string& family_text, FieldFamily family);
+
 /// Refuses, with the row, what a response of the family cannot be.
 void require_response(const FormulaDesign& design, const DataFrame& frame, const std::string& family_text,
                       FieldFamily family);
 
-/// A normal response that looks like another.
-void add_response_warnings(const FieldData& data, std::vector<std::string>& warnings);
+/// A normal response that looks like another, by its different values, 21 at most, and its mean.
+void add_response_warnings(const FieldData& data, const std::vector<double>& values, double mean,
+                           std::vector<std::string>& warnings);
 
 }  // namespace lrvb::detail

@@ -42,21 +42,51 @@ double residual_of(const FieldData& data) {
 
 }  // namespace
 
-FieldMoments moments_of(const FieldData& data) {
+std::string answer_moments(const FieldData& data, const RowBlocks& blocks, std::string_view asked) {
+    ByteReader reader(asked);
+    const bool has_mean = reader.number<bool>();
+    const Vector mean = reader.vector();
+    return block_sums(blocks, [&](Index begin, Index end) {
+        const Index rows = end - begin;
+        const Vector weights = data.weights.size() > 0 ? Vector(data.weights.segment(begin, rows)) : Vector::Ones(rows);
+        const Matrix columns = data.columns.middleRows(begin, rows);
+        if (!has_mean) {
+            Vector sums(columns.cols() + 1);
+            sums << columns.transpose() * weights, weights.sum();
+            return sums;
+        }
+        std::vector<double> sums;
+        const auto add = [&](const Matrix& products) {
+            sums.insert(sums.end(), products.data(), products.data() + products.size());
+        };
+        if (columns.cols() <= kMostSlopes) {
+            const Matrix centred = columns.rowwise() - mean.transpose();
+            add(centred.transpose() * Matrix(weights.asDiagonal() * centred));
+        }
+        for (const FieldFactor& factor : data.factors) {
+            const Matrix values = factor.values.middleRows(begin, rows);
+            add(values.transpose() * Matrix(weights.asDiagonal() * values));
+        }
+        return Vector(Eigen::Map<const Vector>(sums.data(), static_cast<Index>(sums.size())));
+    });
+}
+
+FieldMoments moments_of(const FieldData& outline, const AskRows& ask) {
+    const Index slopes = outline.columns.cols();
+    const Vector first = total_of(ask(ByteWriter().number(false).vector({}).take()));
+    const double total = first[slopes];
+    const Vector mean = first.head(slopes) / total;
+    const Vector sums = total_of(ask(ByteWriter().number(true).vector(mean).take()));
     FieldMoments result;
-    const Index rows = data.y.size();
-    const Vector weights = data.weights.size() > 0 ? data.weights : Vector::Ones(rows);
-    const double total = weights.sum();
-    const Vector mean = data.columns.transpose() * weights / total;
-    result.columns = Matrix::Zero(data.columns.cols(), data.columns.cols());
-    if (data.columns.cols() <= kMostSlopes) {
-        const Matrix centred = data.columns.rowwise() - mean.transpose();
-        result.columns = centred.transpose() * Matrix(weights.asDiagonal() * centred) / total;
-    }
-    for (const FieldFactor& factor : data.factors) {
-        result.effects.push_back(factor.values.transpose() * Matrix(weights.asDiagonal() * factor.values) / total);
-    }
-    result.residual = residual_of(data);
+    Index next = 0;
+    const auto take = [&](Index size) {
+        const Matrix own = sums.segment(next, size * size).reshaped(size, size) / total;
+        next += size * size;
+        return own;
+    };
+    result.columns = slopes <= kMostSlopes ? take(slopes) : Matrix(Matrix::Zero(slopes, slopes));
+    for (const FieldFactor& factor : outline.factors) result.effects.push_back(take(factor.values.cols()));
+    result.residual = residual_of(outline);
     return result;
 }
 

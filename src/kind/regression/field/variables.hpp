@@ -1,12 +1,15 @@
 #pragma once
 
+#include "base/block_sums.hpp"
 #include "kind/regression/field/prior.hpp"
 #include "model/field/variance_parameters.hpp"
 
+#include <lrvb/formula/design.hpp>
 #include <lrvb/posterior/posterior.hpp>
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// What is reported of a regression by formula.
@@ -34,7 +37,11 @@ struct FieldMoments {
     double residual = 0.0;        // d, of families without a σ; NaN where there is none
 };
 
-FieldMoments moments_of(const FieldData& data);
+/// Of all rows, wherever they are: `ask` gives the merged answers of those who have them. The rows of `outline` are
+/// looked at where a family needs them, which has them here.
+FieldMoments moments_of(const FieldData& outline, const AskRows& ask);
+/// Sums over the rows of some of them, by super-blocks.
+std::string answer_moments(const FieldData& data, const RowBlocks& blocks, std::string_view asked);
 
 /// The response's covariance of some of a posterior's statistics, by their places.
 Matrix covariance_of_statistics(const Posterior& posterior, const std::vector<Index>& places);

@@ -1,0 +1,262 @@
+// Regressions whose rows many processes have: the fit file of one process that reads the same files, to the bit.
+
+#include "crew.hpp"
+#include "data_files.hpp"
+
+#include <lrvb/data/npy.hpp>
+#include <lrvb/family/random.hpp>
+#include <lrvb/kind/fitted_model.hpp>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <string>
+
+namespace lrvb {
+namespace {
+
+class RegressionRanks : public testing::Test {
+  protected:
+    std::string path(const std::string& name) const { return files_.path(name); }
+    void write(const std::string& name, const std::string& text) const { files_.write(name, text); }
+
+    // Rows with a response, two numbers, a factor, two groups and weights, of which some are zero; the last group is in
+    // the last rows alone.
+    static std::string rows(Index first, Index count) {
+        std::string text;
+        for (Index n = first; n < first + count; ++n) {
+            Random random(3, static_cast<std::uint64_t>(n));
+            const double x = 2.0 + random.normal();
+            const double z = std::exp(0.3 * random.normal());
+            const int f = static_cast<int>(random.uniform() * 3.0);
+            const int g = static_cast<int>(n / 9000);
+            const int h = static_cast<int>(random.uniform() * 4.0);
+            const double y = 1.0 + 0.5 * x - z + 0.3 * f + 0.2 * (g % 7) + 0.1 * ((g + h) % 3) * x + random.normal();
+            text += fmt::format("{},{:.6f},{:.6f},{},s{},{},{}\n", y, x, z, "abc"[f], g, h, n % 5);
+        }
+        return text;
+    }
+
+    void write_parts() const {
+        Index first = 0;
+        int part = 0;
+        for (const Index count : {70000, 3, 40000, 50001}) {
+            write(fmt::format("part-{}.csv", ++part), "y,x,z,f,g,h,w\n" + rows(first, count));
+            first += count;
+        }
+    }
+
+    static std::unique_ptr<FittedModel> fit(const Settings& settings, const Dataset& data, int threads = 1) {
+        return find_kind("regression")->fit({data, settings, {}, threads, {}});
+    }
+    static std::string text_of(const Settings& settings, const Dataset& data, int threads = 1) {
+        return fit_text(fit(settings, data, threads)->file());
+    }
+    std::string refusal(const Settings& settings, const std::string& data, const DataOptions& options) const {
+        try {
+            fit(settings, Dataset(path(data), options));
+        } catch (const std::exception& error) {
+            return error.what();
+        }
+        return "no exception";
+    }
+    void expect_refused(const Settings& settings, const std::string& data, const std::string& part) const {
+        const std::string alone = refusal(settings, data, {});
+        EXPECT_NE(alone.find(part), std::string::npos) << alone;
+        for (const int size : {2, 3}) {
+            Crew crew(size);
+            EXPECT_EQ(refusal(settings, data, crew.options()), alone);
+        }
+    }
+
+    TemporaryDirectory files_;
+};
+
+TEST_F(RegressionRanks, AreFittedToTheSameBits) {
+    write_parts();
+    const std::vector<Settings> all{
+        {{"FORMULA", "y ~ x + z"}},
+        {{"FORMULA", "y ~ x + f + (x | g)"}},
+        {{"FORMULA", "y ~ scale(log(z)) + poly(x, 3) + f:z + (1 | g) + (1 | h)"}, {"baseline", "f=b"}},
+        {{"FORMULA", "log(z) ~ 0 + f + offset(x) + (1 | g:h)"}, {"prior", "beta ~ normal(0, 10)"}},
+        {{"FORMULA", "y ~ . - g - h"}, {"weights", "w"}},
+        {{"response", "y"}, {"columns", "x,f,h"}, {"weights", "w"}},
+    };
+    for (const Settings& settings : all) {
+        SCOPED_TRACE(settings.text("FORMULA", "by columns"));
+        const std::string alone = text_of(settings, path("part-*.csv"));
+        for (const int size : {1, 2, 3, 4, 9}) {
+            SCOPED_TRACE(size);
+            Crew crew(size);
+            EXPECT_EQ(text_of(settings, Dataset(path("part-*.csv"), crew.options()), 1 + size % 2), alone);
+        }
+    }
+}
+
+TEST_F(RegressionRanks, HaveTheNumbersOfOneFile) {
+    write_parts();
+    write("all.csv", "y,x,z,f,g,h,w\n" + rows(0, 160004));
+    const Settings settings{{"FORMULA", "y ~ x + f + (x | g)"}};
+    const auto parts = fit(settings, path("part-*.csv"));
+    const auto one = fit(settings, path("all.csv"));
+    EXPECT_EQ(parts->file().data.checksum, one->file().data.checksum);
+    EXPECT_EQ(parts->posterior().mean, one->posterior().mean);
+    const std::string alone = fit_text(one->file());
+    for (const int size : {2, 5}) {
+        Crew crew(size);
+        EXPECT_EQ(text_of(settings, Dataset(path("all.csv"), crew.options())), alone);
+    }
+}
+
+TEST_F(RegressionRanks, LeaveOutRowsAsOneProcessDoes) {
+    write_parts();
+    std::ofstream(path("part-2.csv"), std::ios::app) << "NA,1,1,a,s1,1,1\n1,1,1,,s1,1,1\n";
+    const Settings settings{{"FORMULA", "y ~ x + f + (1 | g)"}, {"drop-missing", "true"}};
+    const auto alone = fit(settings, path("part-*.csv"));
+    EXPECT_EQ(alone->file().data.dropped, 2);
+    for (const int size : {2, 4}) {
+        Crew crew(size);
+        EXPECT_EQ(text_of(settings, Dataset(path("part-*.csv"), crew.options())), fit_text(alone->file()));
+    }
+}
+
+TEST_F(RegressionRanks, GroupNumbersOfNumPyFiles) {
+    Index first = 0;
+    int part = 0;
+    for (const Index count : {66000, 70000}) {
+        std::vector<double> numbers;
+        for (Index n = first; n < first + count; ++n) {
+            Random random(5, static_cast<std::uint64_t>(n));
+            const double x = random.normal();
+            numbers.insert(numbers.end(), {static_cast<double>(n % 1500) / 4.0 + x + random.normal(), x,
+                                           static_cast<double>(n % 1500) / 2.0});
+        }
+        write_npy(path(fmt::format("part-{}.npy", ++part)), count, 3, numbers.data());
+        first += count;
+    }
+    const Settings settings{{"FORMULA", "`1` ~ `2` + (1 | `3`)"}};
+    const auto alone = fit(settings, path("part-*.npy"));
+    EXPECT_EQ(alone->posterior().select({"u[3,0.5,intercept]"}).size(), 1U);
+    for (const int size : {2, 3}) {
+        Crew crew(size);
+        EXPECT_EQ(text_of(settings, Dataset(path("part-*.npy"), crew.options())), fit_text(alone->file()));
+    }
+}
+
+// A column of codes that are numbers in the first part and text in the last.
+TEST_F(RegressionRanks, AgreeOnWhatAColumnIs) {
+    std::string numbers = "y,code\n";
+    std::string texts = "y,code\n";
+    for (int n = 0; n < 70000; ++n) {
+        Random random(8, static_cast<std::uint64_t>(n));
+        numbers += fmt::format("{},{}\n", random.normal(), n % 3);
+        texts += fmt::format("{},{}\n", random.normal(), n % 10 == 0 ? "7" : n % 2 == 0 ? "x" : "y");
+    }
+    write("code-1.csv", numbers);
+    write("code-2.csv", texts + texts.substr(7));
+    const Settings settings{{"FORMULA", "y ~ code"}};
+    const auto alone = fit(settings, path("code-*.csv"));
+    EXPECT_EQ(alone->posterior().select({"beta"}).size(), 5U);  // 0, 1, 2, 7, x, y but the first
+    for (const int size : {2, 3}) {
+        Crew crew(size);
+        EXPECT_EQ(text_of(settings, Dataset(path("code-*.csv"), crew.options())), fit_text(alone->file()));
+    }
+}
+
+TEST_F(RegressionRanks, OfFewRowsAreThoseOfOneProcessWithAllTheirQueries) {
+    write(
+        "few.csv", "y,x,f,g,s\n" + [] {
+            std::string text;
+            for (int n = 0; n < 60; ++n) {
+                Random random(9, static_cast<std::uint64_t>(n));
+                text +=
+                    fmt::format("{},{},{},{},{}\n", random.normal(), n, "ab"[n % 2], n % 7, n % 3 > 0 ? "yes" : "no");
+            }
+            return text;
+        }());
+    for (const Settings& settings :
+         {Settings{{"FORMULA", "y ~ x + f + (1 | g)"}}, Settings{{"FORMULA", "s ~ x"}, {"family", "bernoulli"}}}) {
+        const auto alone = fit(settings, path("few.csv"));
+        Crew crew(4);
+        const auto shared = fit(settings, Dataset(path("few.csv"), crew.options()));
+        EXPECT_EQ(fit_text(shared->file()), fit_text(alone->file()));
+        EXPECT_EQ(shared->row_columns().size(), alone->row_columns().size());
+    }
+}
+
+TEST_F(RegressionRanks, AreReadAgainFromTheirFiles) {
+    write_parts();
+    const Settings settings{{"FORMULA", "y ~ x + f + (x | g)"}, {"weights", "w"}};
+    const auto alone = fit(settings, path("part-*.csv"));
+    Crew crew(3);
+    const auto shared = restore(alone->file(), Dataset(path("part-*.csv"), crew.options()));
+    const auto here = restore(alone->file(), path("part-*.csv"));
+    EXPECT_EQ(shared->posterior().mean, alone->posterior().mean);
+    const Vector means = shared->optimum().state.mean;
+    EXPECT_EQ(shared->model().log_joint(means, 1), here->model().log_joint(means, 1));
+    // Rows cannot be asked one by one, and who asks is told.
+    const auto told = [](const std::string& message) {
+        EXPECT_NE(message.find("lrvb instead of lrvb-mpi"), std::string::npos) << message;
+    };
+    told(message_of<std::runtime_error>([&] { shared->fitted_response(); }));
+    told(message_of<std::runtime_error>([&] { shared->picture(); }));
+    told(message_of<std::runtime_error>([&] { shared->refit({}); }));
+    told(message_of<std::runtime_error>([&] {
+        shared->row_model().ask_rows(shared->optimum().state, Matrix::Zero(means.size(), 1), RowChange::weight,
+                                     [](const RowAnswers&) {});
+    }));
+    // Another number is noticed.
+    std::string text = "y,x,z,f,g,h,w\n" + rows(70000, 3);
+    text.replace(text.rfind('\n', text.size() - 2) + 1, 1, "9");
+    write("part-2.csv", text);
+    EXPECT_NE(message_of<std::runtime_error>([&] {
+                  restore(alone->file(), Dataset(path("part-*.csv"), crew.options()));
+              }).find("holds other numbers than the data of the fit"),
+              std::string::npos);
+}
+
+TEST_F(RegressionRanks, RefuseWhatOneProcessRefusesByPartAndRow) {
+    write_parts();
+    const Settings settings{{"FORMULA", "y ~ x + f + (1 | g)"}};
+    const std::string header = "y,x,z,f,g,h,w\n";
+    const std::string good = rows(110003, 50001);
+    write("part-4.csv", header + "1,what,1,a,s1,1,1\n" + good);
+    expect_refused(settings, "part-*.csv", "part-4.csv: row 1, column 'x': 'what' is not a number");
+    write("part-4.csv", header + "1,1,0,a,s1,1,1\n" + good);
+    expect_refused({{"FORMULA", "y ~ log(z) + (1 | g)"}}, "part-*.csv",
+                   "part-4.csv: row 1: log(z) is not a finite number");
+    write("part-4.csv", header + "1,1,1,a,s1,1,1,1\n" + good);
+    expect_refused(settings, "part-*.csv", "part-4.csv: row 1: there are 8 fields");
+    write("part-4.csv", header + good + "1,NA,1,a,s1,1,1\n");
+    expect_refused(settings, "part-*.csv", "part-4.csv: row 50002, column 'x': the value is missing");
+    write("part-4.csv", header + good + "1,1,1,a,s1,1,-1\n");
+    expect_refused({{"FORMULA", "y ~ x"}, {"weights", "w"}}, "part-*.csv",
+                   "part-4.csv: row 50002, column 'w': the weight is -1");
+    write("part-4.csv", header);
+    expect_refused(settings, "part-*.csv", "part-4.csv: has a header but no rows");
+    write("part-4.csv", "");
+    expect_refused(settings, "part-*.csv", "part-4.csv: is empty");
+    write("part-4.csv", "other\n1\n");
+    expect_refused(settings, "part-*.csv", "part-4.csv");
+    write("part-4.csv", header + good);
+    expect_refused({{"FORMULA", "y ~ x + I(2 * x)"}}, "part-*.csv", "is a combination of those before it");
+    expect_refused({{"FORMULA", "y ~ x + nothing"}}, "part-*.csv", "there is no column 'nothing'");
+    expect_refused({{"FORMULA", "y ~ x + (0 + w | g)"}, {"weights", "w"}}, "part-*.csv", "the formula has that column");
+}
+
+TEST_F(RegressionRanks, RefuseResponsesThatNeedAllRowsAtEveryStep) {
+    write_parts();
+    Crew crew(2);
+    EXPECT_EQ(refusal({{"FORMULA", "h ~ x"}, {"family", "poisson"}}, "part-*.csv", crew.options()),
+              path("part-*.csv") +
+                  ": a poisson response needs all rows at every step of the fit, so that they cannot be shared out "
+                  "among ranks: use lrvb instead of lrvb-mpi");
+    EXPECT_NE(refusal({{"response", "y"}, {"columns", "x"}, {"prior", "paper"}}, "part-*.csv", crew.options())
+                  .find("use lrvb instead of lrvb-mpi"),
+              std::string::npos);
+}
+
+}  // namespace
+}  // namespace lrvb
