@@ -206,7 +206,7 @@ TEST(BugsData, TextsOfATableInMemoryMeanMissingValuesToo) {
     frame.columns[0].levels = {"?", "a", "b"};
     frame.columns[0].codes = {1, 0, 2, 1};
     frame.columns[1].name = "y";
-    frame.columns[1].numbers = {4.0, -999.0, 1.0, 2.0};
+    frame.columns[1].numbers = Vector{{4.0, -999.0, 1.0, 2.0}};
     Data data = Data::read({}, {"?", "-999", "2", "4"});
     data.add_frame(frame);
     const DataArray& text = *data.find("g");
