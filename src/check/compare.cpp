@@ -145,13 +145,24 @@ double chain_ess(const Eigen::ArrayXd& values, const Check& check) {
 CheckedVariable compared(const Posterior::Row& row, const Vector& values, const Eigen::ArrayXd& weights, Check& check) {
     CheckedVariable variable{row.name, row.mean, row.sd, values[0], 0.0, 0.0, kNothing, 0.0, kNothing, "fixed"};
     check.variance_k_hat.push_back(-std::numeric_limits<double>::infinity());
-    // Of what is held, draws differ by rounding at most.
-    if ((row.sd == 0.0 && row.mean_field_sd == 0.0) || values.minCoeff() == values.maxCoeff()) return variable;
-    // A value that overflowed where there is no density does not count.
-    const Eigen::ArrayXd counted = (weights > 0.0).select(values.array(), row.mean);
+    if (row.sd == 0.0 && row.mean_field_sd == 0.0) return variable;  // held: draws differ by rounding at most
+    // A value that overflowed where there is no density does not count, nor does any other there.
+    Index heaviest = 0;
+    weights.maxCoeff(&heaviest);
+    const Eigen::ArrayXd counted = (weights > 0.0).select(values.array(), values[heaviest]);
+    if (counted.minCoeff() == counted.maxCoeff()) {
+        variable.mean_exact = values[heaviest];
+        return variable;
+    }
     variable.mean_exact = (weights * counted).sum();
     const Eigen::ArrayXd centred = counted - variable.mean_exact;
     variable.sd_exact = std::sqrt((weights * centred.square()).sum());
+    // Draws of hardly any weight may differ: what they add to the sd is less than the rounding of the mean.
+    constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
+    if (!(variable.sd_exact > kRounding * std::abs(variable.mean_exact))) {
+        variable.sd_exact = 0.0;
+        return variable;
+    }
     const Eigen::ArrayXd z = centred / variable.sd_exact;
     if (check.chains == 0) {
         check.variance_k_hat.back() = variance_k_hat(check.log_density - check.log_proposal, z);

@@ -196,7 +196,8 @@ std::string rounded(double value, double sd) {
     if (std::isinf(value)) return value > 0.0 ? "Inf" : "-Inf";
     constexpr int kDigits = 17;  // of a double
     const auto power = [](double size) { return static_cast<int>(std::floor(std::log10(size))); };
-    const bool has_sd = std::isfinite(sd) && sd > 0.0;
+    // An sd beyond the last digit of a double says nothing of how many are to be shown.
+    const bool has_sd = std::isfinite(sd) && sd > 1e-17 * std::abs(value);
     if (value == 0.0 && !has_sd) return "0";
     if (!has_sd && std::abs(value) >= 1e3) return fmt::format("{:.12g}", value);  // held: known as it is
     const int of_sd = power(has_sd ? sd : std::abs(value));

@@ -261,6 +261,9 @@ TEST_F(TextModels, ChangePointsAreSoughtAtEveryPlace) {
     ASSERT_EQ(result.code, 0) << result.err;
     // The residual sum of squares is least at the 13th.
     EXPECT_NEAR(variable(summary(), "k").at("mean").get<double>(), 13.0, 0.5);
+    // Rows that are on one side of it in all draws that count are told as such.
+    EXPECT_EQ(result.out.find("nan"), std::string::npos) << result.out;
+    EXPECT_EQ(result.out.find("13.000000"), std::string::npos) << result.out;
 }
 
 TEST_F(TextModels, MissingValuesAreWrittenAsTheUserSays) {
