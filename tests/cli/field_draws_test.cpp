@@ -197,7 +197,7 @@ TEST_F(FieldDraws, AnSdThatNothingBoundsIsSaidToHaveNone) {
     for (const char* bounded :
          {"mixed.csv 'y ~ 1 + (1 | g)' --family bernoulli", "pure.csv 'y ~ 1 + (1 | g)' --family poisson",
           "pure.csv 'y ~ 1 + (1 | g)' --family bernoulli --prior 'sd ~ half_normal(1)'",
-          "pure.csv 'y ~ 1 + (1 | g)'"}) {
+          "mixed.csv 'y ~ 1 + (1 | g)'"}) {
         EXPECT_EQ(warned(bounded).find("has no finite"), std::string::npos) << bounded;
     }
 }

@@ -541,7 +541,14 @@ TEST_F(Report, OfACorrectedFitShowsItsMeansAndAsksTheResponse) {
     const double ratio =
         after.at("variables").at(4).at("sd").get<double>() / before.at("variables").at(4).at("sd").get<double>();
     EXPECT_NEAR(cases_after[4] * ratio, cases[4], 1e-6 * std::abs(cases[4]));
-    EXPECT_EQ(after.at("rows").at("distance"), before.at("rows").at("distance"));
+    // And distances in the metric of the covariance that is shown, which is near to that of the response.
+    const json& distances = before.at("rows").at("distance");
+    const json& distances_after = after.at("rows").at("distance");
+    ASSERT_EQ(distances_after.size(), distances.size());
+    EXPECT_NE(distances_after, distances);
+    for (std::size_t i = 0; i < distances.size(); ++i) {
+        EXPECT_NEAR(distances_after[i].get<double>() / distances[i].get<double>(), 1.0, 0.1) << i;
+    }
 }
 
 TEST_F(Report, TakesACheckOfItsFit) {

@@ -156,7 +156,11 @@ struct Moved {
         mean_error = weights.caution * (change * z).matrix().norm();
         ratio_error = weights.caution * 0.5 * (change * (z.square() - 1.0)).matrix().norm();
         mean = sd * beyond((after.mean[0] - before.mean[0]) / sd, mean_error);
-        ratio = std::exp(beyond(0.5 * std::log(after.covariance(0, 0) / before.covariance(0, 0)), ratio_error));
+        // The sd of a skewed density makes a normal too wide at the one end: predictions, which take it as normal, are
+        // the better for a small difference that is left alone.
+        constexpr double kSmall = 0.05;
+        const double wider = beyond(0.5 * std::log(after.covariance(0, 0) / before.covariance(0, 0)), ratio_error);
+        ratio = std::abs(wider) > kSmall ? std::exp(wider) : 1.0;
     }
     double sd = 0.0;
     double mean = 0.0;
