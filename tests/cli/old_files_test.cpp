@@ -79,6 +79,7 @@ TEST_P(OldFiles, HaveTheCovarianceThatTheyHad) {
 TEST_P(OldFiles, AreCheckedAsThen) {
     expect_as_then("check", file() + " " + GetParam().data + " --format json --seed 1");
 }
+// Those of the corrected fit are counted in the sds that it shows, which then were those of the response.
 TEST_P(OldFiles, HaveTheInfluentialRowsThatTheyHad) {
     expect_as_then("influence", file() + " " + GetParam().data + " --top 5");
 }
