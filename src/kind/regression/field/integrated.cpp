@@ -155,11 +155,12 @@ struct Moved {
         const Eigen::ArrayXd z = (values.array() - before.mean[0]) / sd;
         mean_error = weights.caution * (change * z).matrix().norm();
         ratio_error = weights.caution * 0.5 * (change * (z.square() - 1.0)).matrix().norm();
-        mean = sd * beyond((after.mean[0] - before.mean[0]) / sd, mean_error);
-        // The sd of a skewed density makes a normal too wide at the one end: predictions, which take it as normal, are
-        // the better for a small difference that is left alone.
-        constexpr double kSmall = 0.05;
+        // Mean and sd of a skewed density make a normal too wide at the one end: predictions, which take it as normal,
+        // are the better for a small difference that is left alone.
+        constexpr double kSmall = 0.05;  // of an sd
+        const double further = beyond((after.mean[0] - before.mean[0]) / sd, mean_error);
         const double wider = beyond(0.5 * std::log(after.covariance(0, 0) / before.covariance(0, 0)), ratio_error);
+        mean = std::abs(further) > kSmall ? sd * further : 0.0;
         ratio = std::abs(wider) > kSmall ? std::exp(wider) : 1.0;
     }
     double sd = 0.0;
