@@ -11,6 +11,7 @@ import os, signal, sys, threading, time
 import numpy as np
 import lrvb
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 kind = sys.argv[1]
 random = np.random.default_rng(1)
 if kind == "pass":        # one thread, rows that take longer than a tenth of a second to look at once

@@ -75,7 +75,10 @@ def test_nothing_is_left_behind(work):
     for _ in range(2):  # what is kept once
         WORK[work]()
     times = 4
-    before = allocated()
-    for _ in range(times):
-        WORK[work]()
-    assert (allocated() - before) / times < 1000  # a fit of these is 20 times that, at the least
+    growth = []
+    for _ in range(3):  # what is left behind is so each time; Python's own memory grows now and then
+        before = allocated()
+        for _ in range(times):
+            WORK[work]()
+        growth.append((allocated() - before) / times)
+    assert min(growth) < 1000, growth  # a fit of these is 20 times that, at the least
