@@ -27,17 +27,32 @@ std::size_t at(Index i) {
     return static_cast<std::size_t>(i);
 }
 
-double automatic_step(Index dimension) {
+double automatic_step(const FieldModel& model) {
+    const Index dimension = model.variance_count();
     if (dimension <= 1) return 0.5;
-    if (dimension == 2) return 0.6;
-    return dimension <= 4 ? 1.0 : 1.25;
+    if (dimension == 2) return model.has_corrections() ? 0.85 : 0.6;
+    return dimension <= 4 && !model.has_corrections() ? 1.0 : 1.25;
 }
 
 /// Long tails, such as that of the log of an sd towards zero, fall by a nat for each of its units: cutting them costs
-/// variances of logs most. They are cheap where dimensions are few.
-double automatic_drop(Index dimension) {
+/// variances of logs most. They are cheap where dimensions are few and rows are normal.
+double automatic_drop(const FieldModel& model) {
+    const Index dimension = model.variance_count();
+    if (model.has_corrections() && dimension > 1) return dimension == 2 ? 10.0 : 9.0;
     if (dimension <= 2) return 13.0;
     return dimension == 3 ? 11.0 : 9.5;
+}
+
+/// Of a lattice: in a ball of the radius at which a normal has dropped as far, and its shell; posteriors of sds are
+/// skewed.
+double expected_nodes(const FieldModel& model, const FieldIntegralOptions& options) {
+    if (model.variance_count() > options.lattice_dimensions) return static_cast<double>(options.draws);
+    const double dimension = static_cast<double>(model.variance_count());
+    const double step = options.step > 0.0 ? options.step : automatic_step(model);
+    const double drop = options.drop > 0.0 ? options.drop : automatic_drop(model);
+    const double radius = std::sqrt(2.0 * drop) / step + 0.7;
+    return std::pow(std::numbers::pi, 0.5 * dimension) / std::exp(detail::log_gamma(0.5 * dimension + 1.0)) *
+           std::pow(radius, dimension);
 }
 
 /// −∇²e by central differences of its gradient.
@@ -97,8 +112,8 @@ FieldIntegral::FieldIntegral(const FieldModel& model, const FieldIntegralOptions
     : model_(&model), options_(options) {
     detail::require_at_least("FieldIntegral", "threads", options.threads, 1);
     const Index dimension = model.variance_count();
-    if (!(options.step > 0.0)) options_.step = automatic_step(dimension);
-    if (!(options.drop > 0.0)) options_.drop = automatic_drop(dimension);
+    if (!(options.step > 0.0)) options_.step = automatic_step(model);
+    if (!(options.drop > 0.0)) options_.drop = automatic_drop(model);
     if (dimension == 0) {
         // Nothing to add up over.
         psi_ = fine_ = Matrix(0, 1);
@@ -120,18 +135,23 @@ FieldIntegral::FieldIntegral(const FieldModel& model, const FieldIntegralOptions
 }
 
 double FieldIntegral::work(const FieldModel& model, const FieldIntegralOptions& options) {
-    const double dimension = static_cast<double>(model.variance_count());
-    double nodes = static_cast<double>(options.draws);
-    if (model.variance_count() <= options.lattice_dimensions) {
-        const double step = options.step > 0.0 ? options.step : automatic_step(model.variance_count());
-        // A ball of the radius at which a normal has dropped as far, and its shell; posteriors of sds are skewed.
-        const double drop = options.drop > 0.0 ? options.drop : automatic_drop(model.variance_count());
-        const double radius = std::sqrt(2.0 * drop) / step + 0.7;
-        nodes = std::pow(std::numbers::pi, 0.5 * dimension) / std::exp(detail::log_gamma(0.5 * dimension + 1.0)) *
-                std::pow(radius, dimension);
-    }
-    return (2.0 * nodes + 15.0 + 4.0 * dimension) *
+    const double nodes = expected_nodes(model, options);
+    return (2.0 * nodes + 15.0 + 4.0 * static_cast<double>(model.variance_count())) *
            (model.work() + 20.0 * static_cast<double>(model.coefficient_count()));
+}
+
+bool FieldIntegral::keeps_conditionals() const {
+    constexpr double kMostNumbers = 2e7;
+    if (!model_->has_corrections()) return false;
+    // A factor has no more numbers than it took multiplications.
+    const double each = model_->work() + 2.0 * static_cast<double>(model_->coefficient_count()) +
+                        static_cast<double>(model_->data().y.size());
+    return expected_nodes(*model_, options_) * each <= kMostNumbers;
+}
+
+std::shared_ptr<const FieldConditional> FieldIntegral::conditional(Index node) const {
+    if (!conditionals_.empty()) return conditionals_[at(node)];
+    return model_->conditional(psi_.col(node));
 }
 
 void FieldIntegral::sample(const Vector& top, const Matrix& axes) {
@@ -182,11 +202,10 @@ FieldIntegral::Parts FieldIntegral::parts(const Functionals& functionals) const 
     }
     Parts result{Matrix(count, nodes()), Matrix::Zero(count, nodes())};
     detail::in_parallel(options_.threads, nodes(), [&](Index k) {
-        const std::unique_ptr<FieldConditional> conditional = model_->conditional(psi_.col(k));
-        result.means.col(k) =
-            resolved.constants + by_psi.transpose() * psi_.col(k) + by_x.transpose() * conditional->mean();
+        const std::shared_ptr<const FieldConditional> given = conditional(k);
+        result.means.col(k) = resolved.constants + by_psi.transpose() * psi_.col(k) + by_x.transpose() * given->mean();
         if (any_single) {
-            const Vector variances = conditional->variances();
+            const Vector variances = given->variances();
             for (Index c = 0; c < count; ++c) {
                 for (SparseMatrix::InnerIterator entry(by_x, c); entry; ++entry) {
                     result.variances(c, k) = entry.value() * entry.value() * variances[entry.row()];
@@ -195,7 +214,7 @@ FieldIntegral::Parts FieldIntegral::parts(const Functionals& functionals) const 
         }
         for (const Index c : several) {
             const Vector column = by_x.col(c);
-            result.variances(c, k) = column.dot(conditional->covariance_times(column).col(0));
+            result.variances(c, k) = column.dot(given->covariance_times(column).col(0));
         }
     });
     return result;
@@ -247,9 +266,9 @@ FieldMarginals FieldIntegral::coefficients() const {
         Matrix means(size, count);
         Matrix variances(size, count);
         detail::in_parallel(options_.threads, count, [&](Index i) {
-            const std::unique_ptr<FieldConditional> conditional = model_->conditional(psi_.col(begin + i));
-            means.col(i) = conditional->mean();
-            variances.col(i) = conditional->variances();
+            const std::shared_ptr<const FieldConditional> given = conditional(begin + i);
+            means.col(i) = given->mean();
+            variances.col(i) = given->variances();
         });
         if (begin == 0) origin = means.col(0);
         for (Index i = 0; i < count; ++i) {
@@ -374,11 +393,11 @@ Matrix FieldIntegral::covariance(const Functionals& functionals, const Function&
         const Index some = std::min(kAtOnce, nodes() - begin);
         detail::in_parallel(options_.threads, some, [&](Index i) {
             const Index k = begin + i;
-            const std::unique_ptr<FieldConditional> conditional = model_->conditional(psi_.col(k));
+            const std::shared_ptr<const FieldConditional> given = conditional(k);
             means.col(k).head(count) =
-                resolved.constants + by_psi.transpose() * psi_.col(k) + by_x.transpose() * conditional->mean();
+                resolved.constants + by_psi.transpose() * psi_.col(k) + by_x.transpose() * given->mean();
             means.col(k).tail(values.rows()) = values.col(k);
-            inside[at(i)] = by_x.transpose() * conditional->covariance_times(dense_x);
+            inside[at(i)] = by_x.transpose() * given->covariance_times(dense_x);
         });
         for (Index i = 0; i < some; ++i) {
             result.topLeftCorner(count, count) += weights_[begin + i] * inside[at(i)];
@@ -479,18 +498,19 @@ FieldDraws FieldIntegral::draw(Index count, std::uint64_t seed, Index each) cons
         const Index cell = std::min<Index>(found - begin, cumulated.size() - 1);
         Vector psi = fine_.col(cell);
         for (Index j = 0; j < cell_.cols(); ++j) psi += (random.uniform() - 0.5) * cell_.col(j);
-        const std::unique_ptr<FieldConditional> conditional = model_->conditional(psi);
-        const double log_weight = lattice_ ? conditional->log_density() - std::log(fine_weights_[cell]) : 0.0;
+        // A node's field is near.
+        const FieldConditional* near =
+            conditionals_.empty() ? nullptr : conditionals_[at(cell * nodes() / fine_.cols())].get();
+        const std::unique_ptr<FieldConditional> given = model_->conditional(psi, near);
+        const double log_weight = lattice_ ? given->log_density() - std::log(fine_weights_[cell]) : 0.0;
         Vector z;
         for (Index s = i * each; s < std::min(count, (i + 1) * each); ++s) {
             // Two by two they are mirrored: what is linear in the coefficients has no noise then.
             z = (s - i * each) % 2 == 0 ? normals.draw(random) : Vector(-z);
             result.statistics.col(s).head(first) = psi;
-            result.statistics.col(s).tail(model_->coefficient_count()) =
-                conditional->mean() + conditional->root_times(z);
+            result.statistics.col(s).tail(model_->coefficient_count()) = given->mean() + given->root_times(z);
             result.log_weights[s] = log_weight + normals.log_weight(z);
-            result.log_density[s] =
-                conditional->log_density() + normals.log_normal(z) + 0.5 * conditional->log_determinant();
+            result.log_density[s] = given->log_density() + normals.log_normal(z) + 0.5 * given->log_determinant();
         }
     });
     const double largest = result.log_weights.maxCoeff();

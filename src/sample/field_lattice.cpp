@@ -36,6 +36,7 @@ std::array<double, 4> cubic_weights(double t) {
 struct FieldIntegral::Lattice {
     using Place = std::vector<int>;
     std::map<Place, double> values;
+    std::map<Place, std::shared_ptr<const FieldConditional>> conditionals;  // where they are kept
     Vector top;
     Matrix axes;  // a step along each
     double highest = kNone;
@@ -53,32 +54,50 @@ void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
     Lattice lattice;
     lattice.top = top;
     lattice.axes = options_.step * axes;
-    std::vector<Lattice::Place> frontier{Lattice::Place(at(dimension), 0)};
+    const bool keeps = keeps_conditionals();
+    // Places, each after one that is beside it.
+    std::vector<std::pair<Lattice::Place, Lattice::Place>> frontier{{Lattice::Place(at(dimension), 0), {}}};
     while (!frontier.empty()) {
         Vector found(static_cast<Index>(frontier.size()));
-        detail::in_parallel(options_.threads, found.size(),
-                            [&](Index i) { found[i] = model_->log_density(lattice.psi(frontier[at(i)])); });
+        std::vector<std::shared_ptr<const FieldConditional>> conditionals(frontier.size());
+        detail::in_parallel(options_.threads, found.size(), [&](Index i) {
+            const auto& [place, from] = frontier[at(i)];
+            if (!keeps) {
+                found[i] = model_->log_density(lattice.psi(place));
+                return;
+            }
+            const FieldConditional* near = from.empty() ? nullptr : lattice.conditionals.at(from).get();
+            try {
+                conditionals[at(i)] = model_->conditional(lattice.psi(place), near);
+                found[i] = conditionals[at(i)]->bound();
+            } catch (const std::domain_error&) {
+                found[i] = kNone;
+            }
+            if (!std::isfinite(found[i])) found[i] = kNone;
+        });
         for (std::size_t i = 0; i < frontier.size(); ++i) {
-            lattice.values.emplace(frontier[i], found[static_cast<Index>(i)]);
+            lattice.values.emplace(frontier[i].first, found[static_cast<Index>(i)]);
+            if (keeps) lattice.conditionals.emplace(frontier[i].first, std::move(conditionals[i]));
             lattice.highest = std::max(lattice.highest, found[static_cast<Index>(i)]);
         }
         if (static_cast<Index>(lattice.values.size()) > options_.most_nodes) {
             sample(top, axes);
             return;
         }
-        std::vector<Lattice::Place> next;
-        for (const Lattice::Place& place : frontier) {
+        std::vector<std::pair<Lattice::Place, Lattice::Place>> next;
+        for (const auto& [place, from] : frontier) {
             if (!(lattice.values.at(place) > lattice.highest - options_.drop)) continue;
             for (std::size_t j = 0; j < at(dimension); ++j) {
                 for (const int side : {-1, 1}) {
                     Lattice::Place beside = place;
                     beside[j] += side;
-                    if (!lattice.values.contains(beside)) next.push_back(std::move(beside));
+                    if (!lattice.values.contains(beside)) next.emplace_back(std::move(beside), place);
                 }
             }
         }
         std::sort(next.begin(), next.end());
-        next.erase(std::unique(next.begin(), next.end()), next.end());
+        const auto same = [](const auto& one, const auto& other) { return one.first == other.first; };
+        next.erase(std::unique(next.begin(), next.end(), same), next.end());
         frontier = std::move(next);
     }
 
@@ -93,6 +112,7 @@ void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
         psi_.col(k) = lattice.psi(kept[at(k)]);
         weights_[k] = std::exp(lattice.values.at(kept[at(k)]) - lattice.highest);
         coarse_.push_back(std::accumulate(kept[at(k)].begin(), kept[at(k)].end(), 0) % 2 == 0);
+        if (keeps) conditionals_.push_back(lattice.conditionals.at(kept[at(k)]));
     }
     const double volume = std::abs(lattice.axes.determinant());
     log_evidence_ = lattice.highest + std::log(weights_.sum() * volume);
@@ -156,8 +176,11 @@ void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
 void FieldIntegral::correct(Lattice& lattice, const std::vector<std::vector<int>>& kept) const {
     if (!model_->has_corrections()) return;
     Vector found(static_cast<Index>(kept.size()));
-    detail::in_parallel(options_.threads, found.size(),
-                        [&](Index i) { found[i] = model_->corrected_log_density(lattice.psi(kept[at(i)])); });
+    detail::in_parallel(options_.threads, found.size(), [&](Index i) {
+        const auto own = lattice.conditionals.find(kept[at(i)]);
+        found[i] = own == lattice.conditionals.end() ? model_->corrected_log_density(lattice.psi(kept[at(i)]))
+                                                     : own->second->log_density();
+    });
     double shift = 0.0;
     for (std::size_t i = 0; i < kept.size(); ++i) {
         if (lattice.values.at(kept[i]) == lattice.highest) shift = found[static_cast<Index>(i)] - lattice.highest;

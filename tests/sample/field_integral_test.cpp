@@ -50,6 +50,52 @@ TEST(FieldIntegral, IsTheExactPosteriorOfTheReferences) {
     expect_exact(FieldModel(sleep, test::seed_prior(sleep)), "sleepstudy_ri_seed_std", {"intercept", "beta[Days]"});
 }
 
+// Each is sought from the one beside it, and kept.
+TEST(FieldIntegral, NodesOfBinaryRowsAreThoseFoundAlone) {
+    FieldData data = simulated_field(200, 12, 9, false, false, 3);
+    data.family = FieldFamily::binomial;
+    data.link = FieldLink::logit;
+    for (double& y : data.y) y = y > 3.5 ? 1.0 : 0.0;
+    ASSERT_EQ(data.factors.size(), 2U);
+    const FieldModel model(data);
+    const FieldIntegral integral(model);
+    ASSERT_GT(integral.nodes(), 100);
+    Vector log_density(integral.nodes());
+    Vector mean = Vector::Zero(model.coefficient_count());
+    Vector variance = mean;
+    for (Index k = 0; k < integral.nodes(); ++k) {
+        const std::unique_ptr<FieldConditional> alone = model.conditional(integral.psi().col(k));
+        log_density[k] = alone->log_density();
+        mean += integral.weights()[k] * alone->mean();
+        variance += integral.weights()[k] * (alone->variances() + alone->mean().cwiseAbs2());
+    }
+    const Vector sd = (variance - mean.cwiseAbs2()).cwiseSqrt();
+    const FieldMarginals found = integral.coefficients();
+    for (Index i = 0; i < mean.size(); ++i) {
+        EXPECT_NEAR(found.mean[i], mean[i], 1e-4 * sd[i]) << i;
+        EXPECT_NEAR(found.sd[i], sd[i], 1e-4 * sd[i]) << i;
+    }
+    const Vector constant = integral.weights().array().log() - log_density.array();
+    EXPECT_LT(constant.maxCoeff() - constant.minCoeff(), 1e-5);
+    // A lattice twice as fine, which reaches further out.
+    FieldIntegralOptions options;
+    options.step = 0.42;
+    options.drop = 14.0;
+    const FieldIntegral fine(model, options);
+    EXPECT_GT(fine.nodes(), 3 * integral.nodes());
+    const FieldMarginals better = fine.coefficients();
+    for (Index i = 0; i < mean.size(); ++i) {
+        EXPECT_NEAR(found.mean[i], better.mean[i], 0.005 * sd[i]) << i;
+        EXPECT_NEAR(found.sd[i], better.sd[i], 0.005 * sd[i]) << i;
+    }
+    const FieldMarginals sds = integral.variances();
+    const FieldMarginals better_sds = fine.variances();
+    for (Index i = 0; i < sds.mean.size(); ++i) {
+        EXPECT_NEAR(sds.mean[i], better_sds.mean[i], 0.01 * sds.sd[i]) << i;
+        EXPECT_NEAR(sds.sd[i], better_sds.sd[i], 0.01 * sds.sd[i]) << i;
+    }
+}
+
 // Of the default prior, to the digits that are known of an integral over a fine grid.
 TEST(FieldIntegral, HasTheNumbersOfSlopesThatVaryBySubject) {
     const FieldModel model(sleepstudy(true));

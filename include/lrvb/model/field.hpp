@@ -237,8 +237,9 @@ class LRVB_EXPORT FieldModel final : public RowModel {
 
     /// The field given ψ. Where rows are not normal: the best normal, its mean and its log density corrected group by
     /// group (by a rule in one or two effects, to second order in more, and over all fixed effects without factors),
-    /// its covariance with the response of S. Throws std::domain_error where P(ψ) cannot be factored.
-    std::unique_ptr<FieldConditional> conditional(const VectorView& psi) const;
+    /// its covariance with the response of S. Throws std::domain_error where P(ψ) cannot be factored. `near`: that of
+    /// this model at another ψ, from which the best normal is sought, to within 1e-5 sds.
+    std::unique_ptr<FieldConditional> conditional(const VectorView& psi, const FieldConditional* near = nullptr) const;
     /// log p(y | ψ) + log p(ψ), or the bound on it where rows are not normal, −∞ where it cannot be had; and its
     /// gradient where asked for.
     double log_density(const VectorView& psi, Vector* gradient = nullptr) const;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -27,9 +28,11 @@
 namespace lrvb {
 
 struct FieldIntegralOptions {
-    /// Between nodes, in sds along each axis; 0: 0.5 in one dimension, 0.6 in two, 1 in three and four, 1.25 in five.
+    /// Between nodes, in sds along each axis; 0: 0.5 in one dimension, 0.6 in two (0.85 where rows are not normal), 1
+    /// in three and four, 1.25 in five.
     double step = 0.0;
-    /// Nodes reach out until e has dropped by so many nats; 0: 13 in one and two dimensions, 11 in three, 9.5 beyond.
+    /// Nodes reach out until e has dropped by so many nats; 0: 13 in one and two dimensions, 11 in three, 9.5 beyond;
+    /// where rows are not normal, 10 in two and 9 beyond.
     double drop = 0.0;
     /// Dimensions of ψ up to which there is a lattice.
     Index lattice_dimensions = 5;
@@ -111,6 +114,8 @@ class LRVB_EXPORT FieldIntegral {
 
     void fill_lattice(const Vector& top, const Matrix& axes);
     void correct(Lattice& lattice, const std::vector<std::vector<int>>& kept) const;
+    bool keeps_conditionals() const;
+    std::shared_ptr<const FieldConditional> conditional(Index node) const;
     void sample(const Vector& top, const Matrix& axes);
     Parts parts(const Functionals& functionals) const;
     FieldMarginals summary(const Matrix& means, const Matrix& variances) const;
@@ -122,6 +127,8 @@ class LRVB_EXPORT FieldIntegral {
     Matrix psi_;
     Vector weights_;
     std::vector<bool> coarse_;  // nodes of the coarser lattice
+    // Of the nodes of a lattice whose rows are not normal, where there is room for all: each takes a search.
+    std::vector<std::shared_ptr<const FieldConditional>> conditionals_;
     double log_evidence_ = 0.0;
     double k_hat_ = 0.0;
     double ess_ = 0.0;

@@ -19,7 +19,6 @@ constexpr Index kTaskRows = 4096;
 constexpr Index kRowsForThreads = 20000;
 constexpr Index kMostFixedProducts = 12;  // fixed effects that are a group of their own
 constexpr int kMostSteps = 200;
-constexpr double kClose = 1e-9;  // of the step after this one, in sds
 
 constexpr std::size_t at(std::int64_t i) {
     return static_cast<std::size_t>(i);
@@ -94,19 +93,19 @@ void FieldInnerProblem::start(const FieldGiven& given, FieldInner& at) const {
     at.mean = at.factor->solve(right);
 }
 
-FieldInner FieldInnerProblem::top(const FieldGiven& given, const FieldInner* near) const {
+FieldInner FieldInnerProblem::top(const FieldGiven& given, const FieldInner* near, double close) const {
     FieldInner begin;
     if (near != nullptr) {
         begin.mean = near->mean;
         begin.weights = near->weights;
-        if (evaluate(given, begin)) return climb(given, std::move(begin), true);
+        if (evaluate(given, begin)) return climb(given, std::move(begin), true, close);
     }
     start(given, begin);
     if (!evaluate(given, begin)) {
         begin.mean = given.mean;
         if (!evaluate(given, begin)) throw std::domain_error("the field has no finite bound near its prior mean");
     }
-    return climb(given, std::move(begin), true);
+    return climb(given, std::move(begin), true, close);
 }
 
 FieldInner FieldInnerProblem::top_at(const FieldGiven& given, const Vector& mean, const FieldInner* near) const {
@@ -114,15 +113,16 @@ FieldInner FieldInnerProblem::top_at(const FieldGiven& given, const Vector& mean
     if (near != nullptr) {
         begin.weights = near->weights;
         begin.mean = mean;
-        if (evaluate(given, begin)) return climb(given, std::move(begin), false);
+        if (evaluate(given, begin)) return climb(given, std::move(begin), false, kClose);
     }
     start(given, begin);
     begin.mean = mean;
     if (!evaluate(given, begin)) throw std::domain_error("the field has no finite bound at this mean");
-    return climb(given, std::move(begin), false);
+    return climb(given, std::move(begin), false, kClose);
 }
 
-FieldInner FieldInnerProblem::climb(const FieldGiven& given, FieldInner at, bool move_mean) const {
+// `enough`: of the step after this one, in sds.
+FieldInner FieldInnerProblem::climb(const FieldGiven& given, FieldInner at, bool move_mean, double enough) const {
     const Index rows = design_->rows();
     const Vector& row_weights = likelihood_.weights();
     double last_decrement = 0.0;
@@ -177,8 +177,9 @@ FieldInner FieldInnerProblem::climb(const FieldGiven& given, FieldInner at, bool
         }
         // As steps shrink, so will the next.
         const auto next_of = [](double now, double last) { return now < last ? now * now / last : now; };
-        const bool close = next_of(decrement, last_decrement) < kClose * kClose &&
-                           next_of(largest, last_largest) < kClose && decrement < 1e-10 && largest < 1e-6;
+        const bool close = next_of(decrement, last_decrement) < enough * enough &&
+                           next_of(largest, last_largest) < enough && decrement < 1e8 * enough * enough &&
+                           largest < 1e3 * enough;
         last_decrement = decrement;
         last_largest = largest;
         const double magnitude = at.terms.value.cwiseAbs().sum() + std::abs(at.bound) + 1.0;

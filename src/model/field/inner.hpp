@@ -58,6 +58,8 @@ class LocalResponse;
 
 class FieldInnerProblem {
   public:
+    static constexpr double kClose = 1e-9;
+
     FieldInnerProblem(std::shared_ptr<const PrecisionPlan> plan, std::shared_ptr<const RowDesign> design,
                       RowLikelihood likelihood);
 
@@ -66,8 +68,9 @@ class FieldInnerProblem {
     const FieldShape& shape() const { return design_->shape(); }
     int threads() const { return threads_; }
 
-    /// The top, from a near one where there is one. Throws std::domain_error where there is none.
-    FieldInner top(const FieldGiven& given, const FieldInner* near = nullptr) const;
+    /// The top, from a near one where there is one, to within `close` sds. Throws std::domain_error where there is
+    /// none.
+    FieldInner top(const FieldGiven& given, const FieldInner* near = nullptr, double close = kClose) const;
     /// The same over S alone.
     FieldInner top_at(const FieldGiven& given, const Vector& mean, const FieldInner* near = nullptr) const;
 
@@ -103,7 +106,7 @@ class FieldInnerProblem {
     void start(const FieldGiven& given, FieldInner& at) const;
     /// F and everything that belongs to a mean and weights; false where there is no such q, or no finite bound.
     bool evaluate(const FieldGiven& given, FieldInner& at) const;
-    FieldInner climb(const FieldGiven& given, FieldInner at, bool move_mean) const;
+    FieldInner climb(const FieldGiven& given, FieldInner at, bool move_mean, double enough) const;
 
     std::shared_ptr<const PrecisionPlan> plan_;
     std::shared_ptr<const RowDesign> design_;

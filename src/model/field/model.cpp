@@ -450,9 +450,9 @@ Vector FieldModel::mean_field_variances(const State& state) const {
     return result;
 }
 
-std::unique_ptr<FieldConditional> FieldModel::conditional(const VectorView& psi) const {
+std::unique_ptr<FieldConditional> FieldModel::conditional(const VectorView& psi, const FieldConditional* near) const {
     detail::require_size("conditional", "psi", psi.size(), variance_count());
-    if (core_->row_field) return core_->row_field->conditional(core_, psi);
+    if (core_->row_field) return core_->row_field->conditional(core_, psi, near);
     return std::make_unique<NormalConditional>(core_, psi);
 }
 

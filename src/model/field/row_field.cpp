@@ -145,12 +145,12 @@ double RowField::full_bound(const At& at) const {
     return at.inner.bound + at.point.log_prior + constant_;
 }
 
-RowField::At RowField::top(const VectorView& psi, const FieldInner* near) const {
+RowField::At RowField::top(const VectorView& psi, const FieldInner* near, double close) const {
     At result;
     result.psi = psi;
     result.point = core_.psi_point(psi);
     result.given = given(result.point, psi);
-    result.inner = problem_->top(result.given, near);
+    result.inner = problem_->top(result.given, near, close);
     result.bound = full_bound(result);
     return result;
 }
@@ -497,9 +497,19 @@ Vector RowField::fixed_sd_gradient(const Vector& mean, Index fixed) const {
 
 class RowConditional final : public FieldConditional {
   public:
-    RowConditional(const std::shared_ptr<const FieldCore>& core, const RowField& field, const VectorView& psi)
+    RowConditional(const std::shared_ptr<const FieldCore>& core, const RowField& field, const VectorView& psi,
+                   const RowConditional* near)
         : core_(core) {
-        const RowField::At at = field.top(psi, field.reference());
+        constexpr double kCloseEnough = 1e-5;  // of one among many
+        FieldInner begin;
+        if (near != nullptr) {
+            begin.mean = near->begin_mean_;
+            begin.weights = near->begin_weights_;
+        }
+        const RowField::At at =
+            near != nullptr ? field.top(psi, &begin, kCloseEnough) : field.top(psi, field.reference());
+        begin_mean_ = at.inner.mean;
+        begin_weights_ = at.inner.weights;
         bound_ = at.bound;
         const FieldInnerProblem::Correction correction = field.problem().correction(at.given, at.inner);
         log_density_ = bound_ + (std::isfinite(correction.log_evidence) ? correction.log_evidence : 0.0);
@@ -524,13 +534,16 @@ class RowConditional final : public FieldConditional {
     std::shared_ptr<const FieldCore> core_;
     std::shared_ptr<const PrecisionFactor> factor_;
     Vector mean_;
+    // Of the best normal, for others to begin at.
+    Vector begin_mean_;
+    Vector begin_weights_;
     double log_density_ = 0.0;
     double bound_ = 0.0;
 };
 
 std::unique_ptr<FieldConditional> RowField::conditional(const std::shared_ptr<const FieldCore>& core,
-                                                        const VectorView& psi) const {
-    return std::make_unique<RowConditional>(core, *this, psi);
+                                                        const VectorView& psi, const FieldConditional* near) const {
+    return std::make_unique<RowConditional>(core, *this, psi, dynamic_cast<const RowConditional*>(near));
 }
 
 }  // namespace lrvb::detail

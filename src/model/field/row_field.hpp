@@ -25,7 +25,7 @@ class RowField {
         double bound = 0.0;  // log p(ψ) and all constants included
     };
     /// The best mean too. Throws std::domain_error where there is none.
-    At top(const VectorView& psi, const FieldInner* near) const;
+    At top(const VectorView& psi, const FieldInner* near, double close = FieldInnerProblem::kClose) const;
     At at(const VectorView& psi, const Vector& mean, const FieldInner* near) const;
     /// From the reference; the last one is kept.
     std::shared_ptr<const At> at(const VectorView& psi, const Vector& mean) const;
@@ -48,8 +48,8 @@ class RowField {
     const FieldInner* reference() const { return reference_.get(); }
     RowScale scale(const VectorView& psi) const;
 
-    std::unique_ptr<FieldConditional> conditional(const std::shared_ptr<const FieldCore>& core,
-                                                  const VectorView& psi) const;
+    std::unique_ptr<FieldConditional> conditional(const std::shared_ptr<const FieldCore>& core, const VectorView& psi,
+                                                  const FieldConditional* near) const;
 
     void ask_rows(const State& state, const Matrix& directions, RowChange change, const RowVisitor& visit) const;
     void row_log_likelihoods(const Matrix& statistics, int threads, const RowVisitor& visit) const;
