@@ -28,6 +28,8 @@ constexpr double kEmpty = -700.0;            // the log weight of a component wi
 constexpr Index kHeld = 8;                   // sweeps for the others to follow a precision that was moved
 constexpr double kStride = 1.25;             // between places that a log precision is moved to
 constexpr double kFarthest = 16.0;           // strides
+constexpr std::size_t kMovedChains = 12;     // with locations elsewhere
+constexpr std::size_t kMostSwaps = 6;
 constexpr std::size_t kChainsForDrift = 8;
 constexpr double kDriftErrors = 4.0;
 constexpr double kBeyond = 0.5;  // sds beyond all draws
@@ -54,8 +56,8 @@ Matrix distances(const Matrix& drawn, const Vector& weights, Matrix z) {
 struct Explorer::Start {
     Vector statistics;
     bool at_draw = false;
-    Index moved = -1;     // a precision that is held at first
-    Index displaced = 0;  // coordinates that were put elsewhere
+    std::vector<Index> moved = {};  // variables that are held at first
+    Index displaced = 0;            // coordinates that were put elsewhere
 };
 
 // Points of all chains, and where in which chain they are.
@@ -98,11 +100,56 @@ Explorer::Explorer(const Model& model, const State& state, const ModelDensity& d
         if (std::holds_alternative<family::Gamma>(family) || std::holds_alternative<family::Scale>(family)) {
             precisions_.push_back(j);
         }
+        if (std::holds_alternative<family::Normal>(family) || std::holds_alternative<family::MvNormal>(family)) {
+            locations_.push_back(j);
+        }
     }
+    moves_ = moves();
+}
+
+// What two locations have is exchanged; then each coordinate of each goes so many sds up and down, about eight first.
+std::vector<Explorer::Move> Explorer::moves() const {
+    std::vector<Move> result;
+    std::vector<std::vector<Index>> coordinates;
+    for (const Index j : locations_) coordinates.push_back(density_.chart().coordinates_of(j));
+    for (std::size_t a = 0; a < locations_.size(); ++a) {
+        for (std::size_t b = a + 1; b < locations_.size() && result.size() < kMostSwaps; ++b) {
+            if (coordinates[a].size() == coordinates[b].size())
+                result.push_back({locations_[a], locations_[b], 0, 0.0});
+        }
+    }
+    for (const double sds : {8.0, 3.0, 20.0, 5.0, 12.0, 35.0}) {
+        for (const double side : {1.0, -1.0}) {
+            for (std::size_t a = 0; a < locations_.size(); ++a) {
+                for (std::size_t i = 0; i < coordinates[a].size() && result.size() < kMovedChains; ++i) {
+                    result.push_back({locations_[a], -1, static_cast<Index>(i), side * sds});
+                }
+            }
+        }
+    }
+    return result;
+}
+
+Explorer::Start Explorer::moved(Vector point, const Vector& sds, const Move& move) const {
+    Start start;
+    const std::vector<Index> own = density_.chart().coordinates_of(move.variable);
+    start.moved = {move.variable};
+    start.displaced = 1;
+    if (move.other >= 0) {
+        const std::vector<Index> others = density_.chart().coordinates_of(move.other);
+        for (std::size_t i = 0; i < own.size(); ++i) std::swap(point[own[i]], point[others[i]]);
+        start.moved.push_back(move.other);
+        start.displaced = static_cast<Index>(2 * own.size());
+    } else {
+        const Index at = own[static_cast<std::size_t>(move.coordinate)];
+        point[at] += move.sds * sds[at];
+    }
+    start.statistics = density_.statistics(point);
+    return start;
 }
 
 // A quarter of the chains, or more, from draws; the others by turns with components emptied, with precisions moved, and
-// from where a fit would start.
+// from where a fit would start. Then those with locations moved, beside them.
 std::vector<Explorer::Start> Explorer::starts(const Matrix& draws, const Vector& weights, bool from_afar,
                                               Random& random) const {
     const Exchangeable exchangeable = model_.exchangeable();
@@ -141,12 +188,13 @@ std::vector<Explorer::Start> Explorer::starts(const Matrix& draws, const Vector&
             log_weights.array() -= largest + std::log((log_weights.array() - largest).exp().sum());
             layout.segment(start.statistics, *exchangeable.weights) = log_weights;
         } else if (c % 4 != 0 && !precisions_.empty()) {
-            start.moved = precisions_[static_cast<std::size_t>(moved) % precisions_.size()];
+            const Index precision = precisions_[static_cast<std::size_t>(moved) % precisions_.size()];
+            start.moved = {precision};
             const Index count = moved++ / static_cast<Index>(precisions_.size());
             const double side = count % 2 == 0 ? 1.0 : -1.0;
             const Index turns = count / 2;
             const double strides = 1.0 + std::fmod(static_cast<double>(turns), kFarthest);
-            const VariableInfo& info = layout[start.moved];
+            const VariableInfo& info = layout[precision];
             double log_value = state_.mean[info.offset + 1] + side * strides * kStride;
             if (const auto* scale = std::get_if<family::Scale>(&info.family)) {
                 // At most half way from the mean to a bound for every stride.
@@ -163,6 +211,11 @@ std::vector<Explorer::Start> Explorer::starts(const Matrix& draws, const Vector&
         }
         result.push_back(std::move(start));
     }
+    if (moves_.empty()) return result;
+    const Vector sds = weighted_moments(draws, weights.array().log()).covariance.diagonal().cwiseSqrt();
+    for (std::size_t i = 0; i < moves_.size(); ++i) {
+        result.push_back(this->moved(points.col(static_cast<Index>(i) % chains_), sds, moves_[i]));
+    }
     return result;
 }
 
@@ -173,7 +226,7 @@ Matrix Explorer::run(const Start& start, Random& random) const {
     Index count = 0;
     try {
         std::vector<bool> held = state_.clamped;
-        if (start.moved >= 0) held[static_cast<std::size_t>(start.moved)] = true;
+        for (const Index variable : start.moved) held[static_cast<std::size_t>(variable)] = true;
         const Index sweeps = kept_ * kThinning;
         for (Index i = 1; i <= sweeps; ++i) {
             model_.gibbs(statistics, i <= kHeld ? held : state_.clamped, random);
@@ -294,7 +347,7 @@ Left Explorer::leave(const Matrix& draws, const Matrix& values, const Vector& lo
     const Vector lowest = drawn.rowwise().minCoeff().array() - kBeyond;
     const Vector highest = drawn.rowwise().maxCoeff().array() + kBeyond;
     const Vector heights = density_.evaluate(runs.points, threads_);
-    for (Index c = 0; c < chains_ && left.away < 0; ++c) {
+    for (Index c = 0; c < static_cast<Index>(runs.starts.size()) && left.away < 0; ++c) {
         const Start& start = runs.starts[static_cast<std::size_t>(c)];
         if (start.displaced == 0) continue;
         double height = 0.0;

@@ -13,11 +13,12 @@
 
 /// Where the exact posterior goes and the draws do not: what k̂ cannot see.
 ///
-/// Gibbs chains leave from four kinds of places: from draws, taken as their weights say; from these with components
+/// Gibbs chains leave from five kinds of places: from draws, taken as their weights say; from these with components
 /// emptied (their weights nearly zero, so that they fall back to their prior); from these with a precision moved far
-/// along its logarithm; and from where a fit would start. A point θ of a chain is *uncovered* where a single one of the
-/// S draws, had it fallen there, would have made up more than a small share of the posterior, or of the variance of a
-/// reported variable:
+/// along its logarithm; from where a fit would start; and from draws with a location moved by many sds, or two of them
+/// exchanged, since rows that are outliers of one place may be the bulk of another. A point θ of a chain is *uncovered*
+/// where a single one of the S draws, had it fallen there, would have made up more than a small share of the posterior,
+/// or of the variance of a reported variable:
 ///
 ///     p(θ)/(Z g(θ)) · max(1, z(θ)²)/S > limit,
 ///
@@ -78,6 +79,15 @@ class Explorer {
   private:
     struct Start;
     struct Runs;
+    /// A coordinate of a variable by so many sds, or what it and another have.
+    struct Move {
+        Index variable;
+        Index other;  // −1: none
+        Index coordinate;
+        double sds;
+    };
+    std::vector<Move> moves() const;
+    Start moved(Vector point, const Vector& sds, const Move& move) const;
     std::vector<Start> starts(const Matrix& draws, const Vector& weights, bool from_afar, Random& random) const;
     Matrix run(const Start& start, Random& random) const;
     Runs run_all(const Matrix& draws, const Vector& weights, bool from_afar, int turn) const;
@@ -93,6 +103,8 @@ class Explorer {
     Index chains_ = 0;
     Index kept_ = 0;  // points of a chain
     std::vector<Index> precisions_;
+    std::vector<Index> locations_;
+    std::vector<Move> moves_;
 };
 
 }  // namespace lrvb::detail

@@ -29,14 +29,16 @@ CheckWish wish_of(const Settings& settings) {
     return word == "always" ? CheckWish::always : word == "never" ? CheckWish::never : CheckWish::quick;
 }
 
-void show(const FitFile& fit, bool left_for_time) {
+void show(const FittedModel& fitted, bool left_for_time) {
+    const FitFile& fit = fitted.file();
     if (fit.data.dropped > 0) {
         say(fmt::format("{} row{} with missing values left out\n", fit.data.dropped, fit.data.dropped == 1 ? "" : "s"));
     }
     say(summary_text(fit, {}));
-    if (left_for_time) {
-        say("\nnot compared with the exact posterior, which would take a while: see 'lrvb check'\n");
-    }
+    if (!left_for_time) return;
+    say(fitted.work_of_integration()
+            ? "\nat one point of the variance parameters: --exact adds up over all of them, which takes a while\n"
+            : "\nnot compared with the exact posterior, which would take a while: see 'lrvb check'\n");
 }
 
 std::vector<std::string> files_read(const Kind& kind, const Settings& settings) {
@@ -182,7 +184,7 @@ int fit_kind(const Kind& kind, const Settings& settings) {
     if (rows) rows->commit();
     // What stands on standard output is for the next program in the pipe: nothing else belongs there.
     if (!settings.flag("quiet") && output != "-" && table.path != "-") {
-        show(file, !fit.check_tried && file.converged() && wish == CheckWish::quick);
+        show(*fit.fitted, !fit.check_tried && file.converged() && wish == CheckWish::quick);
     }
     if (file.converged()) return kSuccess;
     if (!table.path.empty())

@@ -3,6 +3,7 @@
 #include "program.hpp"
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 namespace lrvb::testing {
@@ -64,6 +65,53 @@ TEST_F(Proof, TheCheckIsMadeAsAsked) {
         lrvb("fit mixture $DATA/old_faithful.csv -c eruptions -k 2 --fix weights,means,precisions --at at.json");
     EXPECT_NE(held.out.find("every variable is fixed: there is nothing to draw"), std::string::npos) << held.out;
     EXPECT_EQ(held.out.find("take a while"), std::string::npos) << held.out;
+}
+
+// A third of the rows are outliers of the others, or the others of these: a fit is at one of the places.
+TEST_F(Proof, AnotherPlaceForAMeanIsSeen) {
+    const std::vector<double> y{-0.32, -0.46, 9.76, 1.36, 6.41, 8.57, -0.26, 6.02};
+    std::string listed;
+    for (const double value : y) listed += (listed.empty() ? "" : ", ") + std::to_string(value);
+    write("data.json", R"({"N": 8, "y": [)" + listed + "]}");
+    write("model.bug",
+          "model { for (i in 1:N) { o[i] ~ dbern(0.1); y[i] ~ dnorm(mu, t[o[i] + 1]) }\n"
+          "  t[1] <- 1; t[2] <- 0.01; mu ~ dnorm(0, 0.001) }");
+    ASSERT_EQ(lrvb("fit model model.bug data.json -o fit.json").code, 0);
+    double sum = 0.0;
+    double first = 0.0;
+    double second = 0.0;
+    for (double mu = -40.0; mu < 40.0; mu += 0.001) {
+        double log_density = -0.0005 * mu * mu;
+        for (const double value : y) {
+            const double square = (value - mu) * (value - mu);
+            log_density += std::log(0.9 * std::exp(-0.5 * square) + 0.1 * 0.1 * std::exp(-0.005 * square));
+        }
+        sum += std::exp(log_density);
+        first += mu * std::exp(log_density);
+        second += mu * mu * std::exp(log_density);
+    }
+    const double mean = first / sum;
+    const double sd = std::sqrt(second / sum - mean * mean);
+    EXPECT_GT(sd, 1.3);
+    const json check = fit_file().at("check");
+    EXPECT_EQ(check.at("verdict"), "off");
+    EXPECT_NEAR(check.at("sd")[0].get<double>(), sd, 0.1 * sd);
+    ASSERT_EQ(lrvb("fit model model.bug data.json --exact -o fit.json").code, 0);
+    const json exact = lrvb("summary fit.json --format json").json().at("variables")[0];
+    EXPECT_NEAR(exact.at("mean").get<double>(), mean, 0.1 * sd);
+    EXPECT_NEAR(exact.at("sd").get<double>(), sd, 0.1 * sd);
+}
+
+TEST_F(Proof, AFitThatIsNotIntegratedSaysSo) {
+    std::string rows = "y,x,g\n";
+    for (int n = 0; n < 1200; ++n) {
+        rows += (n * n % 7 < 3 ? "1," : "0,") + std::to_string(n % 13) + ",g" + std::to_string(n % 41) + "\n";
+    }
+    write("data.csv", rows);
+    const Result fit = lrvb("fit regression data.csv 'y ~ x + (x | g)' --family bernoulli -o fit.json");
+    ASSERT_EQ(fit.code, 0) << fit.err;
+    EXPECT_NE(fit.out.find("at one point of the variance parameters: --exact"), std::string::npos) << fit.out;
+    EXPECT_FALSE(fit_file().contains("correction"));
 }
 
 TEST_F(Proof, WarningsNeedNoDraws) {

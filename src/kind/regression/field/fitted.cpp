@@ -210,9 +210,9 @@ std::vector<std::string> endless_sds(const FieldData& data, const FieldPrior& pr
         const std::string who = mixed == 0 ? fmt::format("no group of {} has", printable(factor.name))
                                            : fmt::format("only {} of {} has", mixed, printable(factor.name));
         result.push_back(fmt::format(
-            "sd[{},intercept] has no finite {}: {} {}, so that nothing but its prior keeps it from being very large; "
-            "look "
-            "at its quantiles, or give it a prior with a shorter tail (--prior 'sd[{},intercept] ~ half_normal(1)')",
+            "sd[{},intercept] has no finite {}: {} {}, so that nothing but its prior keeps it, and the coefficients "
+            "with it, from being very large, and sds and upper quantiles may be a fifth too small; give it a prior "
+            "with a shorter tail (--prior 'sd[{},intercept] ~ half_normal(1)')",
             printable(factor.name), power > 1.0 ? "sd" : "mean", who,
             data.family == FieldFamily::poisson ? "a count above zero" : "both outcomes", printable(factor.name)));
     }

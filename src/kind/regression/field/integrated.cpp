@@ -150,6 +150,7 @@ struct Moved {
         const Vector& exact = weights.log_weights;
         const NormalApproximation before = weighted_moments(values.transpose(), near);
         const NormalApproximation after = weighted_moments(values.transpose(), exact);
+        centre = before.mean[0];
         sd = std::sqrt(before.covariance(0, 0));
         const Eigen::ArrayXd change = weights_of(exact) - weights_of(near);
         const Eigen::ArrayXd z = (values.array() - before.mean[0]) / sd;
@@ -163,6 +164,16 @@ struct Moved {
         mean = std::abs(further) > kSmall ? sd * further : 0.0;
         ratio = std::abs(wider) > kSmall ? std::exp(wider) : 1.0;
     }
+    /// Whether the numbers as they were have this mean and sd, and not a few of them make the difference: draws that do
+    /// not even show what is known say nothing of what is not.
+    bool is_told(double known_mean, double known_sd) const {
+        constexpr double kAlike = 0.3;
+        constexpr double kSure = 0.2;
+        return std::abs(centre - known_mean) < kAlike * known_sd && std::abs(std::log(sd / known_sd)) < kAlike &&
+               mean_error < kSure && ratio_error < kSure;
+    }
+
+    double centre = 0.0;
     double sd = 0.0;
     double mean = 0.0;
     double ratio = 1.0;
@@ -170,16 +181,43 @@ struct Moved {
     double ratio_error = 0.0;
 };
 
+// Whether draws whose weights are too uneven to move anything by still say that a variable that people look at is
+// elsewhere.
+bool is_contradicted(const std::vector<PosteriorVariable>& all, const Matrix& values, const Vector& near,
+                     const Vector& exact, const std::vector<bool>& is_drawn) {
+    constexpr double kFewest = 30.0;
+    constexpr double kOff = 0.2;  // sds
+    if (exact.array().isNaN().any() || !std::isfinite(exact.maxCoeff())) return true;
+    const Eigen::ArrayXd weights = weights_of(exact.array() - exact.maxCoeff());
+    const double ess = std::pow(weights.sum(), 2) / weights.square().sum();
+    if (ess < kFewest) return false;  // they say nothing
+    for (std::size_t v = 0; v < all.size(); ++v) {
+        if (is_drawn[v] || !all[v].meaning.is_shown) continue;
+        const Vector own = values.row(static_cast<Index>(v));
+        const NormalApproximation before = weighted_moments(own.transpose(), near);
+        const double mean = (weights * own.array()).sum() / weights.sum();
+        const double sd = std::sqrt(before.covariance(0, 0));
+        if (std::abs(mean - before.mean[0]) > (kOff + 2.0 / std::sqrt(ess)) * sd) return true;
+    }
+    return false;
+}
+
 // From what was integrated to the posterior itself, by the same draws with the weights of either: where these are the
-// same nothing moves, and no more than is beyond the noise of draws.
-void move_by_draws(const std::vector<PosteriorVariable>& all, const Matrix& values, const Vector& near,
+// same nothing moves, and no more than is beyond the noise of draws. Whether they could tell, of all that people look
+// at.
+bool move_by_draws(const std::vector<PosteriorVariable>& all, const Matrix& values, const Vector& near,
                    const ExactWeights& exact, const std::vector<bool>& is_drawn, IntegratedPosterior& result) {
+    bool all_told = true;
     Vector scale = Vector::Ones(static_cast<Index>(all.size()));
     for (std::size_t v = 0; v < all.size(); ++v) {
         const auto at = static_cast<Index>(v);
         if (is_drawn[v] || !(result.sd[at] > 0.0)) continue;
         const Vector own = values.row(at);
         const Moved moved(own, near, exact);
+        if (!moved.is_told(result.mean[at], result.sd[at])) {
+            all_told = all_told && !all[v].meaning.is_shown;
+            continue;
+        }
         result.mean_error[at] += moved.mean_error;
         result.sd_error[at] += moved.ratio_error;
         result.mean[at] += moved.mean;
@@ -187,7 +225,8 @@ void move_by_draws(const std::vector<PosteriorVariable>& all, const Matrix& valu
         scale[at] = moved.ratio;
         const Transform transform = all[v].unbounded.transform;
         const Moved unbounded(unbounded_values(transform, own), near, exact);
-        if (!std::isfinite(unbounded.mean)) continue;  // a draw stands at a bound
+        // Otherwise a draw stands at a bound, or far out.
+        if (!unbounded.is_told(result.unbounded_mean[at], result.unbounded_sd[at])) continue;
         result.unbounded_mean[at] += unbounded.mean;
         result.unbounded_sd[at] *= unbounded.ratio;
         if (result.quantiles[v].size() == 0) continue;
@@ -206,6 +245,7 @@ void move_by_draws(const std::vector<PosteriorVariable>& all, const Matrix& valu
         result.quantiles[v] = quantiles;
     }
     if (result.covariance.size() > 0) result.covariance = scale.asDiagonal() * result.covariance * scale.asDiagonal();
+    return all_told;
 }
 
 }  // namespace
@@ -383,10 +423,13 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
             result.sd[v] = std::sqrt(std::max(0.0, result.covariance(v, v)));
         }
     }
-    if (exact_weights) {
+    bool is_confirmed = true;
+    if (model_->has_corrections()) {
         std::vector<bool> is_drawn(all.size(), false);
         for (const Index at : drawn) is_drawn[static_cast<std::size_t>(at)] = true;
-        move_by_draws(all, values, field.log_weights, *exact_weights, is_drawn, result);
+        const Vector ratios = field.log_weights + result.log_density - field.log_density;
+        is_confirmed = exact_weights ? move_by_draws(all, values, field.log_weights, *exact_weights, is_drawn, result)
+                                     : !is_contradicted(all, values, field.log_weights, ratios, is_drawn);
     }
     step(0.95);
 
@@ -396,7 +439,10 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
     result.how = fmt::format(
         "the {}posterior, by integration over {} variance parameter{} ({} {}){}", is_exact ? "exact " : "", parameters,
         parameters == 1 ? "" : "s", integral.nodes(), integral.is_lattice() ? "nodes" : draws_text(integral.ess()),
-        is_exact        ? ""
+        is_exact ? ""
+        : !is_confirmed
+            ? ", coefficients given these by a corrected normal, which draws do not confirm: 'lrvb check FIT "
+              "DATA --method nuts' may tell"
         : exact_weights ? fmt::format(", coefficients given these by a corrected normal and {} draws", draws)
                         : ", coefficients given these by a corrected normal");
     result.trust =
