@@ -234,7 +234,7 @@ FieldCore::Evidence RowField::evidence(const VectorView& psi, bool gradient, con
     if (!psi.allFinite()) return result;
     try {
         At here = top(psi, near != nullptr ? near : reference_.get());
-        result.value = std::isfinite(here.bound) ? here.bound : kNone;
+        if (std::isfinite(here.bound)) result.value = here.bound;
         result.mean = here.inner.mean;
         if (gradient) {
             add_spread(here, result.squares, result.spread);
@@ -365,7 +365,7 @@ Vector RowField::moved_free(const At& here, const std::vector<bool>& clamped) co
         square = next;
     }
     for (double length = 1.0; length > 1e-8; length *= 0.5) {
-        const Vector moved = here.inner.mean + length * step;
+        Vector moved = here.inner.mean + length * step;
         try {
             if (at(here.psi, moved, &here.inner).bound >= here.bound) return moved;
         } catch (const std::domain_error&) {
@@ -379,7 +379,7 @@ Vector RowField::moved_free(const At& here, const std::vector<bool>& clamped) co
 // bound does not fall.
 Expansion RowField::sweep(State& state) const {
     const Index k = core_.variance_count();
-    const Expansion before = expand(state.mean, Order::value);
+    Expansion before = expand(state.mean, Order::value);
     bool all_free = true;
     for (Index i = 0; i < core_.size(); ++i) all_free = all_free && !state.clamped[detail::at(k + i)];
     At here;

@@ -40,7 +40,7 @@ class RowField {
     Expansion expand(const Vector& mean, Order order) const;
     Expansion sweep(State& state) const;
     /// Of the coefficients that are free; F never falls.
-    Vector moved_free(const At& at, const std::vector<bool>& clamped) const;
+    Vector moved_free(const At& here, const std::vector<bool>& clamped) const;
     double log_joint(const VectorView& psi, const VectorView& x, Vector* gradient) const;
     Vector fixed_sd_gradient(const Vector& mean, Index fixed) const;
 
