@@ -34,8 +34,9 @@ class FieldShare {
 /// All rows, in memory.
 class RowsHere final : public FieldRows {
   public:
-    explicit RowsHere(std::shared_ptr<const FieldData> data) : RowsHere(data, RowBlocks(data->y.size())) {}
-    RowsHere(std::shared_ptr<const FieldData> data, RowBlocks blocks) : data_(data), share_(data, std::move(blocks)) {}
+    explicit RowsHere(const std::shared_ptr<const FieldData>& data) : RowsHere(data, RowBlocks(data->y.size())) {}
+    RowsHere(const std::shared_ptr<const FieldData>& data, RowBlocks blocks)
+        : data_(data), share_(data, std::move(blocks)) {}
 
     std::shared_ptr<const FieldData> outline() const override { return data_; }
     std::string ask(const std::string& asked) const override { return share_.answer(asked); }

@@ -31,7 +31,7 @@ class FittedField final : public FittedModel {
     Drawing drawing(const FitFile& shown, const DrawingOptions& options) const override;
     /// For each row what is observed and fitted, its level of each factor, and its first columns; where it is shown
     /// term by term, its columns.
-    Matrix beside(const std::vector<Index>& rows) const override;
+    Matrix beside(const std::vector<Index>& chosen) const override;
     Index beside_count() const override;
 
   private:
