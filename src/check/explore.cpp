@@ -36,12 +36,17 @@ constexpr double kBeyond = 0.5;  // sds beyond all draws
 constexpr int kTurnOfDraws = 9;  // its random numbers are those of no other
 constexpr double kDrift = 0.2;   // a mean by so many sds, or a variance by twice that share
 
+// Mean and sd of a row of draws.
+std::pair<double, double> mean_and_sd(const Matrix& drawn, Index row, const Vector& weights) {
+    const Eigen::ArrayXd counted = (weights.array() > 0.0).select(drawn.row(row).transpose().array(), 0.0);
+    const double mean = (weights.array() * counted).sum();
+    return {mean, std::sqrt((weights.array() * (counted - mean).square()).sum())};
+}
+
 // Distances of reported variables from their means at the draws, in their sds.
 Matrix distances(const Matrix& drawn, const Vector& weights, Matrix z) {
     for (Index v = 0; v < z.rows(); ++v) {
-        const Eigen::ArrayXd counted = (weights.array() > 0.0).select(drawn.row(v).transpose().array(), 0.0);
-        const double mean = (weights.array() * counted).sum();
-        const double sd = std::sqrt((weights.array() * (counted - mean).square()).sum());
+        const auto [mean, sd] = mean_and_sd(drawn, v, weights);
         if (sd > 1e-12 * std::abs(mean)) {
             z.row(v) = (z.row(v).array() - mean) / sd;
         } else {
@@ -93,6 +98,7 @@ Explorer::Explorer(const Model& model, const State& state, const ModelDensity& d
     for (const std::vector<Index>& block : model.exchangeable().blocks) {
         for (const Index variable : block) exchangeable[static_cast<std::size_t>(variable)] = true;
     }
+    std::vector<Index> locations;
     for (Index j = 0; j < model.layout().variable_count(); ++j) {
         const auto at = static_cast<std::size_t>(j);
         if (exchangeable[at] || state.clamped[at]) continue;
@@ -101,28 +107,27 @@ Explorer::Explorer(const Model& model, const State& state, const ModelDensity& d
             precisions_.push_back(j);
         }
         if (std::holds_alternative<family::Normal>(family) || std::holds_alternative<family::MvNormal>(family)) {
-            locations_.push_back(j);
+            locations.push_back(j);
         }
     }
-    moves_ = moves();
+    moves_ = moves(locations);
 }
 
 // What two locations have is exchanged; then each coordinate of each goes so many sds up and down, about eight first.
-std::vector<Explorer::Move> Explorer::moves() const {
+std::vector<Explorer::Move> Explorer::moves(const std::vector<Index>& locations) const {
     std::vector<Move> result;
     std::vector<std::vector<Index>> coordinates;
-    for (const Index j : locations_) coordinates.push_back(density_.chart().coordinates_of(j));
-    for (std::size_t a = 0; a < locations_.size(); ++a) {
-        for (std::size_t b = a + 1; b < locations_.size() && result.size() < kMostSwaps; ++b) {
-            if (coordinates[a].size() == coordinates[b].size())
-                result.push_back({locations_[a], locations_[b], 0, 0.0});
+    for (const Index j : locations) coordinates.push_back(density_.chart().coordinates_of(j));
+    for (std::size_t a = 0; a < locations.size(); ++a) {
+        for (std::size_t b = a + 1; b < locations.size() && result.size() < kMostSwaps; ++b) {
+            if (coordinates[a].size() == coordinates[b].size()) result.push_back({locations[a], locations[b], 0, 0.0});
         }
     }
     for (const double sds : {8.0, 3.0, 20.0, 5.0, 12.0, 35.0}) {
         for (const double side : {1.0, -1.0}) {
-            for (std::size_t a = 0; a < locations_.size(); ++a) {
+            for (std::size_t a = 0; a < locations.size(); ++a) {
                 for (std::size_t i = 0; i < coordinates[a].size() && result.size() < kMovedChains; ++i) {
-                    result.push_back({locations_[a], -1, static_cast<Index>(i), side * sds});
+                    result.push_back({locations[a], -1, static_cast<Index>(i), side * sds});
                 }
             }
         }
@@ -130,7 +135,7 @@ std::vector<Explorer::Move> Explorer::moves() const {
     return result;
 }
 
-Explorer::Start Explorer::moved(Vector point, const Vector& sds, const Move& move) const {
+Explorer::Start Explorer::moved(Vector point, const Move& move, const Matrix& draws, const Vector& weights) const {
     Start start;
     const std::vector<Index> own = density_.chart().coordinates_of(move.variable);
     start.moved = {move.variable};
@@ -142,7 +147,7 @@ Explorer::Start Explorer::moved(Vector point, const Vector& sds, const Move& mov
         start.displaced = static_cast<Index>(2 * own.size());
     } else {
         const Index at = own[static_cast<std::size_t>(move.coordinate)];
-        point[at] += move.sds * sds[at];
+        point[at] += move.sds * mean_and_sd(draws, at, weights).second;
     }
     start.statistics = density_.statistics(point);
     return start;
@@ -211,10 +216,8 @@ std::vector<Explorer::Start> Explorer::starts(const Matrix& draws, const Vector&
         }
         result.push_back(std::move(start));
     }
-    if (moves_.empty()) return result;
-    const Vector sds = weighted_moments(draws, weights.array().log()).covariance.diagonal().cwiseSqrt();
     for (std::size_t i = 0; i < moves_.size(); ++i) {
-        result.push_back(this->moved(points.col(static_cast<Index>(i) % chains_), sds, moves_[i]));
+        result.push_back(this->moved(points.col(static_cast<Index>(i) % chains_), moves_[i], draws, weights));
     }
     return result;
 }

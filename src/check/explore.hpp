@@ -86,8 +86,8 @@ class Explorer {
         Index coordinate;
         double sds;
     };
-    std::vector<Move> moves() const;
-    Start moved(Vector point, const Vector& sds, const Move& move) const;
+    std::vector<Move> moves(const std::vector<Index>& locations) const;
+    Start moved(Vector point, const Move& move, const Matrix& draws, const Vector& weights) const;
     std::vector<Start> starts(const Matrix& draws, const Vector& weights, bool from_afar, Random& random) const;
     Matrix run(const Start& start, Random& random) const;
     Runs run_all(const Matrix& draws, const Vector& weights, bool from_afar, int turn) const;
@@ -103,7 +103,6 @@ class Explorer {
     Index chains_ = 0;
     Index kept_ = 0;  // points of a chain
     std::vector<Index> precisions_;
-    std::vector<Index> locations_;
     std::vector<Move> moves_;
 };
 
