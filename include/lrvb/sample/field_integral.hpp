@@ -28,8 +28,8 @@
 namespace lrvb {
 
 struct FieldIntegralOptions {
-    /// Between nodes, in sds along each axis; 0: 0.5 in one dimension, 0.6 in two (0.85 where rows are not normal), 1
-    /// in three and four, 1.25 in five.
+    /// Between nodes, in sds along each axis; 0: 0.5 in one dimension, 0.6 in two, 1 in three and four, 1.25 in five;
+    /// where rows are not normal, 0.85 in two and 1.25 beyond.
     double step = 0.0;
     /// Nodes reach out until e has dropped by so many nats; 0: 13 in one and two dimensions, 11 in three, 9.5 beyond;
     /// where rows are not normal, 10 in two and 9 beyond.
