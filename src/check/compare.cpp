@@ -1,7 +1,9 @@
 #include "check/target.hpp"
 #include "family/special.hpp"
 #include "sample/pareto_tail.hpp"
+#include "sample/resampling.hpp"
 
+#include <lrvb/posterior/quantiles.hpp>
 #include <lrvb/sample/diagnostics.hpp>
 #include <lrvb/sample/pareto.hpp>
 
@@ -10,6 +12,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <optional>
+#include <tuple>
 
 namespace lrvb::detail {
 
@@ -17,6 +22,8 @@ namespace {
 
 constexpr double kMostShift = 0.2;  // of a variable that is ok, Monte Carlo error included
 constexpr double kMostRatio = 0.15;
+constexpr double kQuantileTolerance = 0.3;  // in sds, at either end of the interval
+constexpr double kLevel = 0.9;              // of that
 constexpr double kLargestKHat = 1.0;
 constexpr double kReliableRHat = 1.05;
 constexpr double kDoubtfulRHat = 1.1;
@@ -212,6 +219,67 @@ bool is_resolved(double difference, double error, double z, double limit) {
     return z * error <= kCheckTolerance && std::abs(difference) + z * error <= limit;
 }
 
+// The ends of the interval against draws that count the same. Where a quantile lies is known as far as the ranks of
+// the draws next to it are: sqrt(p (1 - p)/ess) either way.
+class QuantileJudge {
+  public:
+    QuantileJudge(const Check& check, const Eigen::ArrayXd& weights, double z) : check_(check), z_(z) {
+        if (check.integrated) return;
+        draws_.resize(static_cast<std::size_t>(weights.size()));
+        if (check.chains > 0) {
+            std::iota(draws_.begin(), draws_.end(), Index{0});
+        } else {
+            draws_ = resampled(weights.matrix(), weights.size(), 0.5);
+        }
+        own_.resize(draws_.size());
+    }
+
+    /// Empty where neither is off.
+    std::string text(const Posterior::Row& row, const CheckedVariable& variable, Index at) {
+        if (!(variable.sd_exact > 0.0)) return {};
+        std::string text;
+        for (const auto& [name, end, probability] :
+             {std::tuple("q5", row.lower, 0.5 * (1.0 - kLevel)), std::tuple("q95", row.upper, 0.5 * (1.0 + kLevel))}) {
+            const double off = distance(end, probability, at) / variable.sd_exact;
+            if (!(std::abs(off) > kQuantileTolerance)) continue;
+            if (!text.empty()) text += ", ";
+            text += fmt::format("{} off by {:+.2f} sd", name, off);
+        }
+        return text;
+    }
+
+  private:
+    // How far it is from what the quantile may be; zero where that is one of several equal draws: of a label there are
+    // few values, and an interval says nothing of them.
+    double distance(double end, double probability, Index at) {
+        if (!std::isfinite(end)) return 0.0;
+        if (check_.integrated) {
+            const Vector& quantiles = check_.integrated->quantiles[static_cast<std::size_t>(at)];
+            if (quantiles.size() == 0) return 0.0;
+            return end - quantile_at(Transform::identity, quantiles, probability);
+        }
+        for (std::size_t i = 0; i < draws_.size(); ++i) own_[i] = check_.values(at, draws_[i]);
+        const double error = z_ * std::sqrt(probability * (1.0 - probability) / std::max(check_.ess, 1.0));
+        const double lower = order_statistic(probability - error);
+        const double upper = order_statistic(probability + error);
+        if (lower == upper || !std::isfinite(lower) || !std::isfinite(upper)) return 0.0;
+        return end < lower ? end - lower : std::max(0.0, end - upper);
+    }
+
+    double order_statistic(double probability) {
+        const auto last = static_cast<double>(own_.size() - 1);
+        const double rank = std::clamp(probability * static_cast<double>(own_.size()), 0.0, last);
+        const auto place = own_.begin() + static_cast<std::ptrdiff_t>(rank);
+        std::nth_element(own_.begin(), place, own_.end());
+        return *place;
+    }
+
+    const Check& check_;
+    double z_;
+    std::vector<Index> draws_;
+    std::vector<double> own_;
+};
+
 // Empty where it is not off.
 std::string off_text(const CheckedVariable& variable, double z) {
     std::string text;
@@ -245,7 +313,7 @@ std::string first_of(const std::vector<std::string>& names) {
 void compare(const Posterior& posterior, const Advice& advice, Check& check) {
     std::vector<Index> all(posterior.variables.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Index>(i);
-    const std::vector<Posterior::Row> rows = posterior.summary(all, 0.9);
+    const std::vector<Posterior::Row> rows = posterior.summary(all, kLevel);
     Eigen::ArrayXd weights = weights_of(check.log_weights);
     weights /= weights.sum();
     std::size_t free = 0;
@@ -269,21 +337,30 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
     }
     // Φ⁻¹(1 − 0.025/n).
     const double z = central_quantile(1.0 - 0.05 / static_cast<double>(std::max<std::size_t>(free, 1)));
+    std::optional<QuantileJudge> quantiles;
+    if (check.reliable) quantiles.emplace(check, weights, z);
     std::vector<std::string> off;
     std::vector<std::string> unresolved;
-    double lacking = 0.0;  // of draws that tell of all, the root of how many times as many
-    for (CheckedVariable& variable : check.variables) {
+    bool only_quantiles = true;  // of all that is off
+    double lacking = 0.0;        // of draws that tell of all, the root of how many times as many
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        CheckedVariable& variable = check.variables[i];
         if (variable.verdict == "fixed") continue;
         if (check.verdict == CheckVerdict::unchecked) {
             variable.verdict = "not checked";
         } else if (std::string text = off_text(variable, z); !text.empty()) {
             variable.verdict = std::move(text);
             off.push_back(variable.name);
+            only_quantiles = false;
         } else if (text = unresolved_text(variable, z); !text.empty()) {
             variable.verdict = std::move(text);
             unresolved.push_back(variable.name);
             lacking = std::max({lacking, z * variable.shift_se / allowed(variable.shift, kMostShift),
                                 z * variable.ratio_se / allowed(variable.ratio - 1.0, kMostRatio)});
+        } else if (text = quantiles ? quantiles->text(rows[i], variable, static_cast<Index>(i)) : std::string();
+                   !text.empty()) {
+            variable.verdict = std::move(text);
+            off.push_back(variable.name);
         } else {
             variable.verdict = "ok";
         }
@@ -296,9 +373,10 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
     } else if (!off.empty()) {
         const char* seen = check.reliable ? (off.size() == 1 ? "is" : "are") : (off.size() == 1 ? "seems" : "seem");
         if (check.reliable) check.verdict = CheckVerdict::off;
+        const char* by = only_quantiles ? "a quantile by more than 0.3 sd, the means and sds being right"
+                                        : "a mean by more than 0.1 sd, or an sd by more than 10%";
         check.message =
-            fmt::format("{} of {} variables {} off (a mean by more than 0.1 sd, or an sd by more than 10%): {}",
-                        off.size(), rows.size(), seen, first_of(off));
+            fmt::format("{} of {} variables {} off ({}): {}", off.size(), rows.size(), seen, by, first_of(off));
     } else if (!unresolved.empty()) {
         check.verdict = CheckVerdict::doubtful;
         check.message = fmt::format(

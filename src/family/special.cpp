@@ -166,6 +166,10 @@ double gamma_beyond(double shape, double x) {
     return boost::math::gamma_q(shape, x);
 }
 
+double gamma_quantile(double shape, double level) {
+    return boost::math::gamma_p_inv(shape, level);
+}
+
 double softplus(double x) {
     return x > 0.0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
 }

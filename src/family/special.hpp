@@ -52,6 +52,9 @@ double poisson_cdf(double count, double mean);
 /// P(X > x) for X ~ Gamma(shape, rate 1).
 double gamma_beyond(double shape, double x);
 
+/// The x with P(X ≤ x) = level for X ~ Gamma(shape, rate 1).
+double gamma_quantile(double shape, double level);
+
 /// Kronrod's rule with 21 nodes on [−1, 1], and Gauss' with 10 on some of them (weight zero on the others).
 inline constexpr std::size_t kKronrodNodes = 21;
 struct KronrodRule {

@@ -23,6 +23,37 @@ constexpr std::array<std::pair<Transform, std::string_view>, 5> kTransforms{{{Tr
                                                                              {Transform::log_logistic, "log_logistic"},
                                                                              {Transform::correlation, "tanh"}}};
 
+// Between bounds of its own a variable is on a scale that has them.
+constexpr std::string_view kBetween = "between";  // since 1.8
+
+void write_transform(const Transform& transform, Document& unbounded) {
+    const auto* known =
+        std::find_if(kTransforms.begin(), kTransforms.end(), [&](const auto& pair) { return pair.first == transform; });
+    if (known != kTransforms.end()) {
+        unbounded["transform"] = known->second;
+        return;
+    }
+    unbounded["transform"] = kBetween;
+    if (transform.kind != Transform::Kind::negative) unbounded["lower"] = transform.origin;
+    if (transform.kind == Transform::Kind::negative) unbounded["upper"] = transform.origin;
+    if (transform.kind == Transform::Kind::logistic) unbounded["upper"] = transform.origin + transform.unit;
+}
+
+Transform read_transform(const Fields& unbounded) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const std::string name = unbounded.text("transform");
+    if (name == kBetween) {
+        const double lower = unbounded.has("lower") ? unbounded.number("lower") : -infinity;
+        const double upper = unbounded.has("upper") ? unbounded.number("upper") : infinity;
+        if (!(lower < upper)) unbounded.refuse("a variable's transform", "has its bounds in the wrong order");
+        return Transform::between(lower, upper);
+    }
+    const auto* known =
+        std::find_if(kTransforms.begin(), kTransforms.end(), [&](const auto& pair) { return pair.second == name; });
+    if (known == kTransforms.end()) unbounded.refuse("a variable's transform", "is none that is known");
+    return known->first;
+}
+
 // A gradient is two lists: positions of statistics, counted from 0, and derivatives.
 Document gradient_document(const Gradient& gradient) {
     std::vector<Index> positions;
@@ -373,11 +404,8 @@ Document to_document(const Posterior& posterior) {
         entry["mean"] = variable.mean;
         entry["gradient"] = gradient_document(variable.gradient);
         if (variable.unbounded.transform != Transform::identity) {
-            const auto* known = std::find_if(kTransforms.begin(), kTransforms.end(), [&](const auto& pair) {
-                return pair.first == variable.unbounded.transform;
-            });
             Document unbounded;
-            unbounded["transform"] = known->second;
+            write_transform(variable.unbounded.transform, unbounded);
             unbounded["centre"] = variable.unbounded.centre;
             unbounded["gradient"] = gradient_document(variable.unbounded.gradient);
             entry["unbounded"] = std::move(unbounded);
@@ -415,11 +443,7 @@ Posterior posterior_record(const Fields& fields) {
         variable.unbounded = {Transform::identity, variable.mean, variable.gradient};
         if (entry.has("unbounded")) {
             const Fields unbounded = entry.fields("unbounded");
-            const std::string transform = unbounded.text("transform");
-            const auto* known = std::find_if(kTransforms.begin(), kTransforms.end(),
-                                             [&](const auto& pair) { return pair.second == transform; });
-            if (known == kTransforms.end()) entry.refuse("a variable's transform", "is none that is known");
-            variable.unbounded = {known->first, unbounded.number("centre"),
+            variable.unbounded = {read_transform(unbounded), unbounded.number("centre"),
                                   gradient_record(unbounded.fields("gradient"), size)};
         }
         if (entry.has("quantiles")) {  // since 1.5

@@ -59,17 +59,19 @@ void require_covariance(const std::shared_ptr<const Covariance>& covariance, con
     if (!is_covariance(*matrix)) fields.refuse(what, "is not positive semi-definite, as a covariance is");
 }
 
-bool is_possible(Transform transform, double mean) {
-    switch (transform) {
-        case Transform::exponential:
-            return mean >= 0.0;
-        case Transform::logistic:
-            return mean >= 0.0 && mean <= 1.0;
-        case Transform::log_logistic:
-            return mean <= 0.0;
-        case Transform::correlation:
-            return mean >= -1.0 && mean <= 1.0;
-        case Transform::identity:
+bool is_possible(const Transform& transform, double value) {
+    const double plain = (value - transform.origin) / transform.unit;
+    switch (transform.kind) {
+        case Transform::Kind::exponential:
+            return plain >= 0.0;
+        case Transform::Kind::logistic:
+            return plain >= 0.0 && plain <= 1.0;
+        case Transform::Kind::negative:
+        case Transform::Kind::log_logistic:
+            return plain <= 0.0;
+        case Transform::Kind::correlation:
+            return plain >= -1.0 && plain <= 1.0;
+        case Transform::Kind::identity:
             break;
     }
     return true;

@@ -149,36 +149,51 @@ class ValuesAtDraws {
 
 }  // namespace
 
-double transformed(Transform transform, double u) {
-    switch (transform) {
-        case Transform::exponential:
-            return std::exp(u);
-        case Transform::logistic:
-            return 1.0 / (1.0 + std::exp(-u));
-        case Transform::log_logistic:
-            return u > 0.0 ? -std::log1p(std::exp(-u)) : u - std::log1p(std::exp(u));
-        case Transform::correlation:
-            return std::tanh(u);
-        case Transform::identity:
-            break;
-    }
-    return u;
+Transform Transform::between(double lower, double upper) {
+    if (std::isfinite(lower) && std::isfinite(upper)) return {Kind::logistic, lower, upper - lower};
+    if (std::isfinite(lower)) return {Kind::exponential, lower, 1.0};
+    if (std::isfinite(upper)) return {Kind::negative, upper, 1.0};
+    return identity;
 }
 
-Vector unbounded_values(Transform transform, const Vector& values) {
-    switch (transform) {
-        case Transform::exponential:
-            return values.array().log();
-        case Transform::logistic:
-            return (values.array() / (1.0 - values.array())).log();
-        case Transform::log_logistic:
-            return values.array() - (-values.array().expm1()).log();
-        case Transform::correlation:
-            return values.unaryExpr([](double value) { return std::atanh(value); });
-        case Transform::identity:
+double transformed(const Transform& transform, double u) {
+    const double plain = [&] {
+        switch (transform.kind) {
+            case Transform::Kind::exponential:
+                return std::exp(u);
+            case Transform::Kind::negative:
+                return -std::exp(-u);
+            case Transform::Kind::logistic:
+                return 1.0 / (1.0 + std::exp(-u));
+            case Transform::Kind::log_logistic:
+                return u > 0.0 ? -std::log1p(std::exp(-u)) : u - std::log1p(std::exp(u));
+            case Transform::Kind::correlation:
+                return std::tanh(u);
+            case Transform::Kind::identity:
+                break;
+        }
+        return u;
+    }();
+    return transform.is_plain() ? plain : transform.origin + transform.unit * plain;
+}
+
+Vector unbounded_values(const Transform& transform, const Vector& values) {
+    const Vector plain = transform.is_plain() ? values : Vector((values.array() - transform.origin) / transform.unit);
+    switch (transform.kind) {
+        case Transform::Kind::exponential:
+            return plain.array().log();
+        case Transform::Kind::negative:
+            return -(-plain.array()).log();
+        case Transform::Kind::logistic:
+            return (plain.array() / (1.0 - plain.array())).log();
+        case Transform::Kind::log_logistic:
+            return plain.array() - (-plain.array().expm1()).log();
+        case Transform::Kind::correlation:
+            return plain.unaryExpr([](double value) { return std::atanh(value); });
+        case Transform::Kind::identity:
             break;
     }
-    return values;
+    return plain;
 }
 
 FromDraw FromDraw::of(const std::vector<Index>& statistics, Function function) {
@@ -444,8 +459,8 @@ void keep_marginals(Posterior& posterior) {
     posterior.marginals = std::move(marginals);
 }
 
-PosteriorVariable transformed_variable(VariableMeaning meaning, double mean, Gradient gradient, Transform transform,
-                                       double centre, Gradient unbounded_gradient) {
+PosteriorVariable transformed_variable(VariableMeaning meaning, double mean, Gradient gradient,
+                                       const Transform& transform, double centre, Gradient unbounded_gradient) {
     PosteriorVariable variable;
     variable.name = meaning.name();
     variable.mean = mean;

@@ -44,7 +44,7 @@ struct Ranked {
     double sd = 0.0;
 };
 
-Ranked ranked(Transform transform, const Vector& values, const Vector& log_weights) {
+Ranked ranked(const Transform& transform, const Vector& values, const Vector& log_weights) {
     const Vector unbounded = unbounded_values(transform, values);
     std::vector<std::pair<double, double>> draws;  // u, weight
     double total = 0.0;
@@ -88,7 +88,7 @@ double quantile_among(const Ranked& draws, double z) {
 
 }  // namespace
 
-Vector draw_quantiles(Transform transform, const Vector& values, const Vector& log_weights) {
+Vector draw_quantiles(const Transform& transform, const Vector& values, const Vector& log_weights) {
     if (values.size() != log_weights.size()) {
         throw std::invalid_argument(fmt::format("draw_quantiles: there are {} values, but {} weights: give one each",
                                                 values.size(), log_weights.size()));
@@ -103,7 +103,7 @@ Vector draw_quantiles(Transform transform, const Vector& values, const Vector& l
     return quantiles;
 }
 
-double quantile_at(Transform transform, const Vector& quantiles, double probability) {
+double quantile_at(const Transform& transform, const Vector& quantiles, double probability) {
     if (quantiles.size() != kCount) {
         throw std::invalid_argument(
             fmt::format("quantile_at: there are {} quantiles, but must be {}", quantiles.size(), kCount));

@@ -43,7 +43,7 @@ struct DerivedQuantity {
 LRVB_EXPORT DerivedQuantity derived_quantity(const std::string& name, const Expression& expression);
 LRVB_EXPORT DerivedQuantity derived_quantity(const std::string& name, std::vector<Expression> of,
                                              std::function<double(const Vector&)> function,
-                                             Transform transform = Transform::identity);
+                                             const Transform& transform = Transform::identity);
 
 /// τ^(−1/2) of a precision: a variable, or an expression that is positive.
 LRVB_EXPORT DerivedQuantity sd_of(const std::string& name, const Variable<family::Gamma>& precision);

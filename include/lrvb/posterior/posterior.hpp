@@ -117,7 +117,8 @@ LRVB_EXPORT void keep_marginals(Posterior& posterior);
 
 /// A variable whose interval is taken on another scale: u ~ Normal(centre, variance along the gradient there).
 LRVB_EXPORT PosteriorVariable transformed_variable(VariableMeaning meaning, double mean, Gradient gradient,
-                                                   Transform transform, double centre, Gradient unbounded_gradient);
+                                                   const Transform& transform, double centre,
+                                                   Gradient unbounded_gradient);
 /// A variable that is unbounded: a statistic, or a combination of some.
 LRVB_EXPORT PosteriorVariable unbounded_variable(VariableMeaning meaning, double mean, const Gradient& gradient);
 /// Its interval is taken on the log scale.

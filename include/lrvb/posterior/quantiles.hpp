@@ -25,9 +25,9 @@ inline constexpr std::array<double, 45> kQuantileProbabilities{
 
 /// The quantiles of weighted draws of a variable at these probabilities, in its own units. A draw without weight does
 /// not count. Throws std::invalid_argument where none counts.
-LRVB_EXPORT Vector draw_quantiles(Transform transform, const Vector& values, const Vector& log_weights);
+LRVB_EXPORT Vector draw_quantiles(const Transform& transform, const Vector& values, const Vector& log_weights);
 
 /// The quantile at any probability between 0 and 1, from those.
-LRVB_EXPORT double quantile_at(Transform transform, const Vector& quantiles, double probability);
+LRVB_EXPORT double quantile_at(const Transform& transform, const Vector& quantiles, double probability);
 
 }  // namespace lrvb

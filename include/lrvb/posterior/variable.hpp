@@ -19,17 +19,45 @@ namespace lrvb {
 /// (position of a statistic, derivative) pairs.
 using Gradient = std::vector<std::pair<Index, double>>;
 
-enum class Transform {
-    identity,      ///< x = u
-    exponential,   ///< x = exp u
-    logistic,      ///< x = 1/(1 + exp(−u))
-    log_logistic,  ///< x = −log(1 + exp(−u))
-    correlation,   ///< x = tanh u
+/// The way from an unbounded scale to a variable: x = origin + unit t(u), ascending. The origin is a bound of the
+/// variable, the unit the distance to the other one, where it has both.
+struct Transform {
+    enum class Kind {
+        identity,      ///< t(u) = u
+        exponential,   ///< t(u) = exp u
+        negative,      ///< t(u) = −exp(−u)
+        logistic,      ///< t(u) = 1/(1 + exp(−u))
+        log_logistic,  ///< t(u) = −log(1 + exp(−u))
+        correlation,   ///< t(u) = tanh u
+    };
+
+    Kind kind = Kind::identity;
+    double origin = 0.0;
+    double unit = 1.0;
+
+    static const Transform identity;
+    static const Transform exponential;
+    static const Transform logistic;
+    static const Transform log_logistic;
+    static const Transform correlation;
+
+    /// Of what lies between two bounds, either of which may be infinite.
+    LRVB_EXPORT static Transform between(double lower, double upper);
+
+    /// Whether there is no origin and no unit but its own.
+    bool is_plain() const { return origin == 0.0 && unit == 1.0; }
+    bool operator==(const Transform&) const = default;
 };
 
-LRVB_EXPORT double transformed(Transform transform, double u);
+inline constexpr Transform Transform::identity{Transform::Kind::identity, 0.0, 1.0};
+inline constexpr Transform Transform::exponential{Transform::Kind::exponential, 0.0, 1.0};
+inline constexpr Transform Transform::logistic{Transform::Kind::logistic, 0.0, 1.0};
+inline constexpr Transform Transform::log_logistic{Transform::Kind::log_logistic, 0.0, 1.0};
+inline constexpr Transform Transform::correlation{Transform::Kind::correlation, 0.0, 1.0};
+
+LRVB_EXPORT double transformed(const Transform& transform, double u);
 /// Back to the unbounded scale.
-LRVB_EXPORT Vector unbounded_values(Transform transform, const Vector& values);
+LRVB_EXPORT Vector unbounded_values(const Transform& transform, const Vector& values);
 
 /// What a number is in its model.
 enum class Role {
@@ -68,7 +96,7 @@ struct LRVB_EXPORT FromDraw {
     bool is_known() const { return is_constant || !combination.empty(); }
     static FromDraw always(double value) { return {{}, value, Transform::identity, 0, 0, 0, true, {}}; }
     static FromDraw statistic(Index at) { return {{{at, 1.0}}, 0.0, Transform::identity, 0, 0, 0, false, {}}; }
-    static FromDraw of(Transform transform, Index at, double factor = 1.0) {
+    static FromDraw of(const Transform& transform, Index at, double factor = 1.0) {
         return {{{at, factor}}, 0.0, transform, 0, 0, 0, false, {}};
     }
     static FromDraw of(const std::vector<Index>& statistics, Function function);

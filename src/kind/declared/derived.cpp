@@ -169,13 +169,13 @@ std::optional<std::pair<double, Vector>> exact_sd(const AnyFamily& family, const
     return std::pair(mean, by_means(family, natural, by_natural));
 }
 
-double slope_to_unbounded(Transform transform, double value) {
-    switch (transform) {
-        case Transform::exponential:
+double slope_to_unbounded(const Transform& transform, double value) {
+    switch (transform.kind) {
+        case Transform::Kind::exponential:
             return 1.0 / value;
-        case Transform::logistic:
+        case Transform::Kind::logistic:
             return 1.0 / (value * (1.0 - value));
-        case Transform::correlation:
+        case Transform::Kind::correlation:
             return 1.0 / (1.0 - value * value);
         default:
             return 1.0;
@@ -189,7 +189,7 @@ DerivedQuantity derived_quantity(const std::string& name, const Expression& expr
 }
 
 DerivedQuantity derived_quantity(const std::string& name, std::vector<Expression> of,
-                                 std::function<double(const Vector&)> function, Transform transform) {
+                                 std::function<double(const Vector&)> function, const Transform& transform) {
     if (name.empty()) throw std::invalid_argument("a derived quantity's name is empty; give it one");
     if (!function) throw std::invalid_argument(fmt::format("derived quantity '{}' has no function", name));
     return {name, std::move(of), std::move(function), Role::other, transform, {}};

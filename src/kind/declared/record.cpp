@@ -1,6 +1,7 @@
 #include "kind/declared/record.hpp"
 
 #include "base/messages.hpp"
+#include "kind/declared/skewness.hpp"
 
 #include <lrvb/kind/fitted_model.hpp>
 
@@ -167,16 +168,28 @@ namespace {
 
 constexpr double kLeast = 1e-100;  // what is less has no logit with a slope
 
-// Within (0, 1) on the scale of the logit, above zero on that of the logarithm: intervals that keep to what can be.
-PosteriorVariable bounded_variable(const VariableMeaning& meaning, double mean, Index at,
-                                   const family::TruncatedNormal& family) {
-    const Gradient gradient{{at, 1.0}};
-    if (family.lower() >= 0.0 && family.upper() <= 1.0 && mean > kLeast && mean < 1.0) {
-        return transformed_variable(meaning, mean, gradient, Transform::logistic, std::log(mean / (1.0 - mean)),
-                                    {{at, 1.0 / (mean * (1.0 - mean))}});
-    }
-    return family.lower() >= 0.0 && mean > kLeast ? positive_variable(meaning, mean, gradient)
-                                                  : unbounded_variable(meaning, mean, gradient);
+// How many times the mean-field sd of a statistic its posterior sd is, where there is a matrix that says so.
+double stretch_of(const Posterior& posterior, Index at) {
+    if (!posterior.covariance || posterior.covariance->matrix() == nullptr) return 1.0;
+    const Matrix* mean_field = posterior.mean_field_covariance->matrix();
+    if (mean_field == nullptr || !((*mean_field)(at, at) > 0.0)) return 1.0;
+    return std::sqrt(std::max(0.0, (*posterior.covariance->matrix())(at, at) / (*mean_field)(at, at)));
+}
+
+// A variable that moves with the statistic at `at`, and whose u moves along the one at `along`.
+PosteriorVariable skewed_variable(const VariableMeaning& meaning, const Posterior& posterior, Index at, Index along,
+                                  const Transform& transform, const SkewedScale& scale) {
+    return transformed_variable(meaning, posterior.mean[at], {{at, 1.0}}, transform,
+                                scale.centre(stretch_of(posterior, along)), {{along, scale.slope}});
+}
+
+// Between its bounds, as its factor is.
+PosteriorVariable cut_variable(const VariableMeaning& meaning, const Posterior& posterior, Index at,
+                               const family::TruncatedNormal& family, const VectorView& natural) {
+    const Transform transform = Transform::between(family.lower(), family.upper());
+    const std::optional<SkewedScale> scale = skewed_cut(family, natural, transform);
+    return scale ? skewed_variable(meaning, posterior, at, at, transform, *scale)
+                 : unbounded_variable(meaning, posterior.mean[at], {{at, 1.0}});
 }
 
 }  // namespace
@@ -206,11 +219,22 @@ void DeclaredVariables::report(Posterior& posterior, const State& state) const {
             const Index at = statistic(meaning);
             const double mean = posterior.mean[at];
             const bool is_positive = meaning.role == Role::precision;
-            if (const auto* bounded = std::get_if<family::TruncatedNormal>(&family)) {
-                posterior.variables.push_back(bounded_variable(meaning, mean, at, *bounded));
+            const bool is_free = !state.clamped[static_cast<std::size_t>(one.variable)];
+            const VectorView natural = layout_.segment(state.natural, one.variable);
+            if (const auto* cut = std::get_if<family::TruncatedNormal>(&family); cut != nullptr && is_free) {
+                posterior.variables.push_back(cut_variable(meaning, posterior, at, *cut, natural));
                 continue;
             }
-            if (is_gamma && is_positive) {  // the interval is that of its logarithm
+            std::optional<SkewedScale> scale;
+            if (const auto* wishart = std::get_if<family::Wishart>(&family); wishart != nullptr && is_positive) {
+                if (is_free) scale = skewed_diagonal(*wishart, natural, mean);
+            } else if (is_gamma && is_positive && is_free) {
+                scale = skewed_logarithm(family, natural);
+            }
+            if (scale) {
+                posterior.variables.push_back(
+                    skewed_variable(meaning, posterior, at, is_gamma ? at + 1 : at, Transform::exponential, *scale));
+            } else if (is_gamma && is_positive) {  // the interval is that of its logarithm
                 posterior.variables.push_back(transformed_variable(meaning, mean, {{at, 1.0}}, Transform::exponential,
                                                                    posterior.mean[at + 1], {{at + 1, 1.0}}));
             } else if (meaning.role == Role::weight && mean > kLeast && mean < 1.0) {  // of a label: within (0, 1)
@@ -223,6 +247,18 @@ void DeclaredVariables::report(Posterior& posterior, const State& state) const {
             }
         }
     }
+}
+
+std::optional<std::pair<double, double>> DeclaredVariables::skewed_logarithm_at(Index statistic,
+                                                                                const Posterior& posterior,
+                                                                                const State& state) const {
+    const Index stacked = stacked_[static_cast<std::size_t>(statistic)];
+    const Index variable = layout_.variable_of(stacked);
+    const VariableInfo& info = layout_[variable];
+    if (stacked != info.offset + 1 || state.clamped[static_cast<std::size_t>(variable)]) return std::nullopt;
+    const std::optional<SkewedScale> scale = skewed_logarithm(info.family, layout_.segment(state.natural, variable));
+    if (!scale) return std::nullopt;
+    return std::pair(scale->centre(stretch_of(posterior, statistic)), scale->slope);
 }
 
 SparseMatrix DeclaredVariables::weights() const {

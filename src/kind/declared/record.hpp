@@ -4,8 +4,10 @@
 #include <lrvb/model/multilinear_model.hpp>
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lrvb::detail {
@@ -66,6 +68,11 @@ class DeclaredVariables {
 
     /// Appends all variables to a posterior that has their statistics.
     void report(Posterior& posterior, const State& state) const;
+
+    /// Centre and slope of the normal whose quantiles are those of the logarithm at this statistic of the posterior, of
+    /// a Gamma or a Scale variable; empty for any other.
+    std::optional<std::pair<double, double>> skewed_logarithm_at(Index statistic, const Posterior& posterior,
+                                                                 const State& state) const;
 
   private:
     void add(Index variable);

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace lrvb::detail {
@@ -124,10 +126,14 @@ double second_order_factor(const Vector& slopes, const Matrix& hessian, const Ma
     return std::min(std::sqrt(1.0 + second / first), kMostBent);
 }
 
+// The logarithm of a positive variable, at a statistic: its centre, and how much wider than its sd it is.
+using Logarithm = std::function<std::optional<std::pair<double, double>>(Index statistic)>;
+
 // Its mean to second order under q, its sd to second order, or those of a lognormal; its interval where it is
 // unbounded. `inverse` is what makes the moments of an inverse of the inverse of a mean, where that is known.
 PosteriorVariable derived_variable(const VariableMeaning& meaning, const NodeFunction& function,
-                                   const Posterior& posterior, const std::optional<InverseFactors>& inverse) {
+                                   const Posterior& posterior, const std::optional<InverseFactors>& inverse,
+                                   const Logarithm& skewed) {
     const std::vector<Index>& positions = function.statistics();
     Vector at(static_cast<Index>(positions.size()));
     for (std::size_t s = 0; s < positions.size(); ++s) at[static_cast<Index>(s)] = posterior.mean[positions[s]];
@@ -135,8 +141,9 @@ PosteriorVariable derived_variable(const VariableMeaning& meaning, const NodeFun
     const auto [value, slopes] = function.gradient(at);
     if (function.is_multiple()) {  // its logarithm is that of the statistic, and a number
         const Index logarithm = positions.front() + 1;
+        const auto [centre, slope] = skewed(logarithm).value_or(std::pair(posterior.mean[logarithm], 1.0));
         return transformed_variable(meaning, value, along(positions, slopes), Transform::exponential,
-                                    posterior.mean[logarithm] + std::log(slopes[0]), {{logarithm, 1.0}});
+                                    centre + std::log(slopes[0]), {{logarithm, slope}});
     }
     const bool is_bounded = function.range() != NodeFunction::Range::any && value > kLeast;
     if (positions.empty() || (function.is_linear() && !is_bounded)) {
@@ -146,13 +153,17 @@ PosteriorVariable derived_variable(const VariableMeaning& meaning, const NodeFun
     const Matrix covariance =
         posterior.covariance ? block_of(*posterior.covariance, positions, posterior.mean.size()) : spread;
     if (const NodeFunction::LogLinear& logarithm = function.log_linear(); logarithm.is) {
-        const double centre = logarithm.constant + logarithm.powers.dot(at);
-        const double mean = std::exp(centre + 0.5 * logarithm.powers.dot(spread * logarithm.powers));
+        const double middle = logarithm.constant + logarithm.powers.dot(at);
+        const double mean = std::exp(middle + 0.5 * logarithm.powers.dot(spread * logarithm.powers));
         const bool is_probability = function.range() == NodeFunction::Range::probability;
         if (!is_probability) {
             const double wider = lognormal_factor(logarithm.powers, covariance);
-            return transformed_variable(meaning, mean, along(positions, Vector(wider * mean * logarithm.powers)),
-                                        Transform::exponential, centre, along(positions, logarithm.powers));
+            const auto alone = positions.size() == 1 ? skewed(positions.front()) : std::nullopt;
+            const auto [centre, slope] = alone.value_or(std::pair(at[0], 1.0));
+            const Vector slopes_of_log = slope * logarithm.powers;
+            return transformed_variable(
+                meaning, mean, along(positions, Vector(wider * mean * logarithm.powers)), Transform::exponential,
+                alone ? logarithm.constant + logarithm.powers[0] * centre : middle, along(positions, slopes_of_log));
         }
     }
     const Matrix hessian = inverse ? Matrix() : function.hessian(at);
@@ -300,8 +311,9 @@ Posterior ModelVariables::posterior(const CompiledModel& compiled, const Model& 
     declared_.report(posterior, optimum.state);
     for (std::size_t d = 0; d < derived_.size(); ++d) {
         const NodeFunction function(functions_[d]);
-        posterior.variables.push_back(
-            derived_variable(derived_[d], function, posterior, factors_of(function, model.layout(), optimum.state)));
+        posterior.variables.push_back(derived_variable(
+            derived_[d], function, posterior, factors_of(function, model.layout(), optimum.state),
+            [&](Index statistic) { return declared_.skewed_logarithm_at(statistic, posterior, optimum.state); }));
     }
     keep_marginals(posterior);
     return posterior;

@@ -37,7 +37,7 @@ Matrix places_of(Index dimension) {
 }  // namespace
 
 FunctionMoments function_moments(const std::function<double(const Vector&)>& function, const Vector& mean,
-                                 const Matrix& covariance, Transform transform) {
+                                 const Matrix& covariance, const Transform& transform) {
     const Eigen::SelfAdjointEigenSolver<Matrix> parts(covariance);
     // The widest directions first, where the sequence is most even.
     const Vector spread = parts.eigenvalues().cwiseMax(0.0).cwiseSqrt().reverse();

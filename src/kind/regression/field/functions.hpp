@@ -25,6 +25,6 @@ struct FunctionMoments {
 
 /// `covariance` is of as many numbers as `mean`.
 FunctionMoments function_moments(const std::function<double(const Vector&)>& function, const Vector& mean,
-                                 const Matrix& covariance, Transform transform);
+                                 const Matrix& covariance, const Transform& transform);
 
 }  // namespace lrvb::detail
