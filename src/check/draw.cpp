@@ -170,7 +170,8 @@ int explore(const Target& target, const ImportanceOptions& options, Drawn& best,
             check.unseen =
                 fmt::format("Gibbs chains go where the draws do not, as {} shows", name_at(target, explored.variable));
         }
-        if (!helps) return stream;
+        // What made no difference to anything is not looked for again.
+        if (!helps || !(change > kDifference)) return stream;
     }
     return stream;
 }

@@ -133,6 +133,113 @@ NodeFunction::NodeFunction(std::string text) : text_(std::move(text)) {
     analyse();
 }
 
+// The value that the last of these instructions make.
+NodeFunction::Span NodeFunction::last_value(const Span& span) {
+    std::size_t begin = span.size();
+    for (Index wanted = 1; wanted > 0; --wanted) {
+        const Instruction& instruction = span[--begin];
+        if (takes_many(instruction.op)) {
+            wanted += taken(instruction);
+        } else if (is_binary(instruction.op)) {
+            wanted += 2;
+        } else if (instruction.op > Op::leaf_exp) {
+            wanted += 1;
+        }
+    }
+    return span.subspan(begin);
+}
+
+std::pair<NodeFunction::Span, NodeFunction::Span> NodeFunction::operands(const Span& span) {
+    const Span right = last_value(span.first(span.size() - 1));
+    return {last_value(span.first(span.size() - 1 - right.size())), right};
+}
+
+void NodeFunction::multiply(const Span& span, double power, Product& product) {
+    const Op op = span.back().op;
+    if (op == Op::multiply || op == Op::divide) {
+        const auto [left, right] = operands(span);
+        multiply(left, power, product);
+        multiply(right, op == Op::multiply ? power : -power, product);
+    } else if (op == Op::sqrt) {
+        multiply(span.first(span.size() - 1), 0.5 * power, product);
+    } else if (op == Op::power && span[span.size() - 2].op == Op::number) {
+        multiply(operands(span).first, power * span[span.size() - 2].number, product);
+    } else if (op == Op::number && span.back().number > 0.0) {
+        product.coefficient *= std::pow(span.back().number, power);
+    } else {
+        product.factors.emplace_back(span, power);
+    }
+}
+
+void NodeFunction::add_terms(const Span& span, std::vector<Product>& terms) {
+    if (span.back().op == Op::add) {
+        const auto [left, right] = operands(span);
+        add_terms(left, terms);
+        add_terms(right, terms);
+        return;
+    }
+    multiply(span, 1.0, terms.emplace_back());
+}
+
+// Whether two products have the same factors, and the first no larger coefficient.
+bool NodeFunction::is_at_most(const Product& part, const Product& term) {
+    if (part.factors.size() != term.factors.size() || part.coefficient > term.coefficient) return false;
+    std::vector<std::pair<Span, double>> left = term.factors;
+    return std::ranges::all_of(part.factors, [&](const auto& factor) {
+        const auto found = std::ranges::find_if(left, [&](const auto& one) {
+            return one.second == factor.second && std::ranges::equal(one.first, factor.first);
+        });
+        if (found == left.end()) return false;
+        left.erase(found);
+        return true;
+    });
+}
+
+// Whether it is a/(a + b + …), where all of these are positive.
+bool NodeFunction::is_share(const Product& product) {
+    for (std::size_t f = 0; f < product.factors.size(); ++f) {
+        const auto& [span, power] = product.factors[f];
+        if (power != -1.0 || span.back().op != Op::add) continue;
+        Product part = product;
+        part.factors.erase(part.factors.begin() + static_cast<std::ptrdiff_t>(f));
+        std::vector<Product> parts;
+        if (part.factors.size() == 1 && part.factors[0].second == 1.0 && part.coefficient <= 1.0) {
+            add_terms(part.factors[0].first, parts);
+        } else {
+            parts.push_back(std::move(part));
+        }
+        std::vector<Product> terms;
+        add_terms(span, terms);
+        const bool all = std::ranges::all_of(parts, [&](const Product& own) {
+            const auto found = std::ranges::find_if(terms, [&](const Product& term) { return is_at_most(own, term); });
+            if (found == terms.end()) return false;
+            terms.erase(found);
+            return true;
+        });
+        if (all) return true;
+    }
+    return false;
+}
+
+// Whether it is S_ij S_ii^(−½) S_jj^(−½) of the inverse S of a matrix.
+bool NodeFunction::is_correlation(const Product& product) {
+    if (product.factors.size() != 3 || product.coefficient != 1.0) return false;
+    const auto covariance = std::ranges::find_if(product.factors, [](const auto& factor) {
+        const Instruction& last = factor.first.back();
+        return factor.second == 1.0 && last.op == Op::inverse && last.row != last.column;
+    });
+    if (covariance == product.factors.end()) return false;
+    const Span& entry = covariance->first;
+    const auto has_variance = [&](Index at) {
+        return std::ranges::any_of(product.factors, [&](const auto& factor) {
+            const Instruction& last = factor.first.back();
+            return factor.second == -0.5 && last.op == Op::inverse && last.row == at && last.column == at &&
+                   std::ranges::equal(factor.first.first(factor.first.size() - 1), entry.first(entry.size() - 1));
+        });
+    };
+    return has_variance(entry.back().row) && has_variance(entry.back().column);
+}
+
 // Of every intermediate value: its range, whether it is linear in the statistics, and whether its logarithm is.
 void NodeFunction::analyse() {
     struct Known {
@@ -145,7 +252,9 @@ void NodeFunction::analyse() {
     };
     const auto count = static_cast<Index>(statistics_.size());
     std::vector<Known> stack;
-    for (const Instruction& instruction : program_) {
+    const auto is_positive = [](Range range) { return range == Range::positive || range == Range::probability; };
+    for (std::size_t place = 0; place < program_.size(); ++place) {
+        const Instruction& instruction = program_[place];
         Known result;
         if (instruction.op == Op::number) {
             result.is_constant = result.linear = true;
@@ -192,11 +301,11 @@ void NodeFunction::analyse() {
                     result.range = Range::positive;
                     break;
                 case Op::sqrt:
-                    result.range = right.range;
+                    result.range = right.range == Range::probability ? Range::probability : Range::positive;
                     if (right.log) result.log.emplace(0.5 * right.log->first, 0.5 * right.log->second);
                     break;
                 case Op::abs:
-                    has_steps_ = has_steps_ || (!right.is_constant && right.range == Range::any);
+                    has_steps_ = has_steps_ || (!right.is_constant && !is_positive(right.range));
                     result.range = right.range == Range::probability ? Range::probability : Range::positive;
                     break;
                 case Op::ilogit:
@@ -212,7 +321,12 @@ void NodeFunction::analyse() {
         }
         Known left = std::move(stack.back());
         stack.pop_back();
-        const bool positive = left.range != Range::any && right.range != Range::any;
+        const bool positive = is_positive(left.range) && is_positive(right.range);
+        const auto product = [&] {
+            Product result_of;
+            multiply(last_value(Span(program_).first(place + 1)), 1.0, result_of);
+            return result_of;
+        };
         const auto is_number = [](const Known& known, double number) {
             return known.is_constant && known.number == number;
         };
@@ -232,8 +346,9 @@ void NodeFunction::analyse() {
             case Op::multiply:
                 if (positive) {
                     const bool both = left.range == Range::probability && right.range == Range::probability;
-                    result.range = both ? Range::probability : Range::positive;
+                    result.range = both || is_share(product()) ? Range::probability : Range::positive;
                 }
+                if (!positive && is_correlation(product())) result.range = Range::correlation;
                 if (is_number(left, 1.0)) result.range = right.range;
                 if (is_number(right, 1.0)) result.range = left.range;
                 result.linear = (left.linear && right.is_constant) || (left.is_constant && right.linear);
@@ -244,7 +359,8 @@ void NodeFunction::analyse() {
                 }
                 break;
             case Op::divide:
-                if (positive) result.range = Range::positive;
+                if (positive) result.range = is_share(product()) ? Range::probability : Range::positive;
+                if (left.range == Range::any && is_correlation(product())) result.range = Range::correlation;
                 result.linear = left.linear && right.is_constant;
                 result.multiple = left.multiple && right.is_constant && right.number > 0.0;
                 if (left.log && right.log) {
@@ -252,7 +368,7 @@ void NodeFunction::analyse() {
                 }
                 break;
             default:  // a power
-                if (left.range != Range::any) {
+                if (is_positive(left.range)) {
                     const bool stays = left.range == Range::probability && right.is_constant && right.number > 0.0;
                     result.range = stays ? Range::probability : Range::positive;
                 } else if (right.is_constant && std::fmod(right.number, 2.0) == 0.0) {

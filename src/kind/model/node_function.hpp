@@ -2,6 +2,7 @@
 
 #include <lrvb/types.hpp>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,7 +23,7 @@ namespace lrvb::detail {
 
 class NodeFunction {
   public:
-    enum class Range { any, positive, probability };
+    enum class Range { any, positive, probability, correlation };
 
     /// Throws std::invalid_argument for what is no such function.
     explicit NodeFunction(std::string text);
@@ -93,7 +94,11 @@ class NodeFunction {
         Index size = 0;              // of a matrix to invert, and the entry; or how many numbers are taken
         Index row = 0;
         Index column = 0;
+
+        bool operator==(const Instruction&) const = default;
     };
+    /// The instructions of an intermediate value.
+    using Span = std::span<const Instruction>;
 
     static bool takes_many(Op op) { return op >= Op::inverse; }
     static Index taken(const Instruction& instruction) {
@@ -106,6 +111,18 @@ class NodeFunction {
     static double of_many(const Instruction& instruction, const Vector& values);
     static Vector slope_of_many(const Instruction& instruction, const Vector& values, double value);
     void analyse();
+    /// c Π base^power, of bases that are no products.
+    struct Product {
+        double coefficient = 1.0;
+        std::vector<std::pair<Span, double>> factors = {};
+    };
+    static std::pair<Span, Span> operands(const Span& span);
+    static Span last_value(const Span& span);
+    static void multiply(const Span& span, double power, Product& product);
+    static void add_terms(const Span& span, std::vector<Product>& terms);
+    static bool is_at_most(const Product& part, const Product& term);
+    static bool is_share(const Product& product);
+    static bool is_correlation(const Product& product);
 
     std::string text_;
     std::vector<Instruction> program_;

@@ -145,7 +145,9 @@ PosteriorVariable derived_variable(const VariableMeaning& meaning, const NodeFun
         return transformed_variable(meaning, value, along(positions, slopes), Transform::exponential,
                                     centre + std::log(slopes[0]), {{logarithm, slope}});
     }
-    const bool is_bounded = function.range() != NodeFunction::Range::any && value > kLeast;
+    const NodeFunction::Range range = function.range();
+    const bool is_bounded =
+        range != NodeFunction::Range::any && range != NodeFunction::Range::correlation && value > kLeast;
     if (positions.empty() || (function.is_linear() && !is_bounded)) {
         return unbounded_variable(meaning, value, along(positions, slopes));
     }
@@ -182,6 +184,10 @@ PosteriorVariable derived_variable(const VariableMeaning& meaning, const NodeFun
         const double variance = std::min(relative.dot(covariance * relative), kLargestLogVariance);
         return transformed_variable(meaning, mean, gradient, Transform::exponential, std::log(mean) - 0.5 * variance,
                                     along(positions, relative));
+    }
+    if (range == NodeFunction::Range::correlation && std::abs(value) < 1.0) {
+        return transformed_variable(meaning, std::abs(moved) < 1.0 ? moved : value, gradient, Transform::correlation,
+                                    std::atanh(value), along(positions, Vector(slopes / (1.0 - value * value))));
     }
     return unbounded_variable(meaning, std::isfinite(moved) ? moved : value, gradient);
 }
