@@ -361,18 +361,22 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Posterior::Row& row = rows[i];
         const double sd = std::isfinite(row.sd) ? row.sd : row.mean_field_sd;
-        table.push_back({row.name, rounded(row.mean, sd), rounded(row.sd, sd), rounded(row.mean_field_sd, sd),
-                         ratio(row.sd, row.mean_field_sd), rounded(row.lower, sd), rounded(row.upper, sd)});
+        // An sd that is nearly nothing does not make the others longer.
+        const auto beside = [&](double value, double width) { return rounded(value, std::max(sd, 1e-3 * width)); };
+        const auto other_sd = [&](double value) { return beside(value, std::abs(value)); };
+        const double width = row.upper - row.lower;
+        table.push_back({row.name, rounded(row.mean, sd), rounded(row.sd, sd), other_sd(row.mean_field_sd),
+                         ratio(row.sd, row.mean_field_sd), beside(row.lower, width), beside(row.upper, width)});
         if (fit.check) {
             const CheckedVariable& checked = fit.check->variables[static_cast<std::size_t>(chosen[i])];
-            table.back().insert(table.back().begin() + 3, rounded(checked.sd_exact, sd));
+            table.back().insert(table.back().begin() + 3, other_sd(checked.sd_exact));
             table.back().push_back(checked.verdict);
         }
         if (is_beside) {
-            table.back().insert(table.back().begin() + 3, rounded(fit.correction->response_sd[chosen[i]], sd));
+            table.back().insert(table.back().begin() + 3, other_sd(fit.correction->response_sd[chosen[i]]));
         }
         if (options.robust) {
-            table.back().insert(table.back().begin() + 3, rounded(robust[i].sd_robust, sd));
+            table.back().insert(table.back().begin() + 3, other_sd(robust[i].sd_robust));
         }
     }
     std::string text = headline(fit) + "\n";

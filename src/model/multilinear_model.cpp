@@ -1,6 +1,7 @@
 #include "base/parallel.hpp"
 #include "base/validate.hpp"
 #include "family/base_numbers.hpp"
+#include "model/label_starts.hpp"
 #include "model/labelled/start.hpp"
 #include "model/labelled/symmetry.hpp"
 #include "model/labelled/terms.hpp"
@@ -48,29 +49,6 @@ Vector random_start(const AnyFamily& any, const Vector& natural, Random& random)
         return normal->natural_from_standard(standard);
     }
     return natural;
-}
-
-constexpr Index kFewDiscrete = 8;          // beyond it, one of them decides little
-constexpr double kMostLabelsTried = 32.0;  // in one start
-constexpr double kStartWork = 3e8;         // multiplications, which they may take
-constexpr int kHeldSweeps = 12;
-constexpr int kFreeSweeps = 2;
-constexpr double kCertain = 10.0;    // on the scale of log odds
-constexpr double kLuckInNats = 2.0;  // so far from the best a start may go on elsewhere
-
-// Variables that are discrete, each with every label that it may have; none where they are many.
-std::vector<std::pair<Index, Index>> discrete_labels(const Layout& layout) {
-    std::vector<std::pair<Index, Index>> labels;
-    Index discrete = 0;
-    for (Index j = 0; j < layout.variable_count(); ++j) {
-        const VariableInfo& variable = layout[j];
-        const bool is_indicator = std::holds_alternative<family::Bernoulli>(variable.family);
-        if (!is_indicator && !std::holds_alternative<family::Categorical>(variable.family)) continue;
-        if (++discrete > kFewDiscrete) return {};
-        const Index count = is_indicator ? 2 : variable.size;  // the second of an indicator is that it is not
-        for (Index label = 0; label < count; ++label) labels.emplace_back(j, label);
-    }
-    return labels;
 }
 
 // (LLᵀ)⁻¹ x.
@@ -126,43 +104,15 @@ State MultilinearModel::plain_start(Random& random) const {
     return state;
 }
 
-// A label holds what depends on it where that would be if it were the true one, so that ascent would not leave it. Each
-// is tried, and a fit goes on where the bound is best; but not always, so that several starts see several optima.
 State MultilinearModel::start(Random& random) const {
     if (!labelled_) {
-        std::vector<std::pair<Index, Index>> labels = discrete_labels(*layout_);
-        for (std::size_t i = 0; i + 1 < labels.size(); ++i) {
-            const auto left = static_cast<double>(labels.size() - i);
-            std::swap(labels[i], labels[i + static_cast<std::size_t>(random.uniform() * left)]);
-        }
-        const double affordable = kStartWork / (static_cast<double>(kHeldSweeps + kFreeSweeps) * work());
-        const auto most = static_cast<std::size_t>(std::min(kMostLabelsTried, affordable));
-        if (labels.size() > most) labels.resize(most > 1 ? most : 0);
-        std::optional<State> best;
-        double best_score = -std::numeric_limits<double>::infinity();
-        for (const auto& [j, label] : labels) {
-            State state = plain_start(random);
-            const double luck = -std::log(-std::log(random.uniform()));  // Gumbel's
-            const VariableInfo& variable = (*layout_)[j];
-            Vector natural = Vector::Constant(variable.size, -kCertain);
-            if (label < variable.size) natural[label] = kCertain;
-            state.natural.segment(variable.offset, variable.size) = natural;
-            state.mean.segment(variable.offset, variable.size) =
-                std::visit([&](const auto& family) { return family.mean(natural); }, variable.family);
-            try {
-                Vector point = state.mean;
-                state.clamped[static_cast<std::size_t>(j)] = true;
-                for (int i = 0; i < kHeldSweeps; ++i) ascend(state, point);
-                state.clamped[static_cast<std::size_t>(j)] = false;
-                for (int i = 0; i < kFreeSweeps; ++i) ascend(state, point);
-            } catch (const ImproperConditional&) {
-                continue;
-            }
-            const double score = bound_on_sample(state, Expansion()) + kLuckInNats * luck;
-            if (best && !(score > best_score)) continue;
-            best_score = score;
-            best = std::move(state);
-        }
+        const detail::LabelTrial trial{[&] { return plain_start(random); },
+                                       [&](State& state) {
+                                           Vector point = state.mean;
+                                           ascend(state, point);
+                                       },
+                                       [&](const State& state) { return bound_on_sample(state, Expansion()); }, work()};
+        const std::optional<State> best = detail::best_label_start(*layout_, trial, random);
         return best ? *best : plain_start(random);
     }
     // Several clusterings of a sample of the rows, each followed by a short ascent on it: the best is where a fit goes
@@ -196,12 +146,7 @@ State MultilinearModel::start(Random& random) const {
 }
 
 double MultilinearModel::bound_on_sample(const State& state, const Expansion& labelled) const {
-    double sum = form_->expand(state.mean, Order::value).value + labelled.value;
-    for (Index j = 0; j < layout_->variable_count(); ++j) {
-        sum += std::visit([&](const auto& family) { return family.entropy(layout_->segment(state.natural, j)); },
-                          (*layout_)[j].family);
-    }
-    return sum;
+    return form_->expand(state.mean, Order::value).value + labelled.value + detail::entropies(*layout_, state);
 }
 
 // ∂L/∂m of a variable, labels held.

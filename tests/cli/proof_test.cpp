@@ -3,6 +3,7 @@
 #include "program.hpp"
 
 #include <cmath>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,47 @@ TEST_F(Proof, AnotherPlaceForAMeanIsSeen) {
     const json exact = lrvb("summary fit.json --format json").json().at("variables")[0];
     EXPECT_NEAR(exact.at("mean").get<double>(), mean, 0.1 * sd);
     EXPECT_NEAR(exact.at("sd").get<double>(), sd, 0.1 * sd);
+}
+
+// By enumeration of where the mean may change: given that, the two means are normal. All labels are tried before a fit
+// goes on, also where the means are one block.
+TEST_F(Proof, AChangeOfAMeanIsFoundWhereItIs) {
+    const std::vector<double> y{0.1, -0.3, 0.4, 0.2, 2.1, 1.8, 2.5};
+    std::string listed;
+    for (const double value : y) listed += (listed.empty() ? "" : ", ") + std::to_string(value);
+    write("data.json", R"({"N": 7, "y": [)" + listed + "]}");
+    write("model.bug",
+          "model { for (i in 1:N) { y[i] ~ dnorm(m[1 + step(i - k - 0.5)], 4); p[i] <- 1 / N }\n"
+          "  k ~ dcat(p[]); for (j in 1:2) { m[j] ~ dnorm(0, 0.5) } }");
+    const double count = static_cast<double>(y.size());
+    double evidence = 0.0;
+    double first = 0.0;  // of the mean before the change
+    for (std::size_t k = 1; k <= y.size(); ++k) {
+        double log_joint = -std::log(count);
+        double mean_before = 0.0;
+        for (const bool is_before : {true, false}) {
+            double precision = 0.5;
+            double weighted = 0.0;
+            for (std::size_t i = 0; i < y.size(); ++i) {
+                if ((i < k) != is_before) continue;
+                precision += 4.0;
+                weighted += 4.0 * y[i];
+                log_joint += 0.5 * std::log(4.0 / (2.0 * std::numbers::pi)) - 2.0 * y[i] * y[i];
+            }
+            log_joint += 0.5 * std::log(0.5 / precision) + 0.5 * weighted * weighted / precision;
+            if (is_before) mean_before = weighted / precision;
+        }
+        evidence += std::exp(log_joint);
+        first += mean_before * std::exp(log_joint);
+    }
+    for (const char* option : {"", "--factorised"}) {
+        ASSERT_EQ(lrvb(std::string("fit model model.bug data.json -o fit.json ") + option).code, 0);
+        const double bound = fit_file().at("outcome").at("bound").get<double>();
+        EXPECT_LT(bound, std::log(evidence));
+        EXPECT_GT(bound, std::log(evidence) - 0.1) << option;
+        const json variables = lrvb("summary fit.json --format json --variables m").json().at("variables");
+        EXPECT_NEAR(variables[0].at("mean").get<double>(), first / evidence, 0.02);
+    }
 }
 
 TEST_F(Proof, AFitThatIsNotIntegratedSaysSo) {

@@ -27,8 +27,14 @@
 namespace lrvb {
 namespace {
 
-constexpr std::array kTransforms{Transform::identity, Transform::exponential, Transform::logistic,
-                                 Transform::log_logistic, Transform::correlation};
+constexpr std::array kTransforms{Transform::identity,
+                                 Transform::exponential,
+                                 Transform::logistic,
+                                 Transform::log_logistic,
+                                 Transform::correlation,
+                                 Transform{Transform::Kind::logistic, -1.0, 3.0},
+                                 Transform{Transform::Kind::exponential, 2.0, 1.0},
+                                 Transform{Transform::Kind::negative, 2.0, 1.0}};
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double normal_quantile(double probability) {
@@ -177,5 +183,89 @@ TEST_F(FewRows, TheSameQuantilesComeFromTheFile) {
     }
 }
 
+TEST(Transforms, BetweenBoundsKeepToThemAscendAndComeBack) {
+    for (const auto& [lower, upper] : {std::pair(-1.0, 2.0), std::pair(3.0, kInfinity), std::pair(-kInfinity, -4.0)}) {
+        const Transform transform = Transform::between(lower, upper);
+        double before = -kInfinity;
+        for (const double u : {-20.0, -2.0, 0.3, 5.0, 20.0}) {
+            const double x = transformed(transform, u);
+            EXPECT_GE(x, lower);
+            EXPECT_LE(x, upper);
+            EXPECT_GT(x, before);
+            EXPECT_NEAR(unbounded_values(transform, Vector{{x}})[0], u, 1e-6);
+            before = x;
+        }
+    }
+    EXPECT_EQ(Transform::between(-kInfinity, kInfinity), Transform::identity);
+    EXPECT_EQ(Transform::between(0.0, 1.0), Transform::logistic);
+    EXPECT_EQ(Transform::between(0.0, kInfinity), Transform::exponential);
+}
+
+Posterior::Row interval_of(const ModelBuilder& builder, const std::string& name) {
+    const MultilinearModel model = builder.build();
+    const Posterior posterior = declared_posterior(model, fit(model));
+    return posterior.summary(posterior.select({name}), 0.9).front();
+}
+
+// Given one count the rate is Gamma(shape + y, rate + 1), and the interval is that of the density itself.
+TEST(Intervals, OfARateAreThoseOfItsGammaDensity) {
+    for (const double shape : {0.3, 1.8, 40.0}) {
+        ModelBuilder builder;
+        const auto rate = builder.add("rate", gamma(shape, 0.5));
+        builder.observe(1.0, poisson(rate));
+        const Posterior::Row row = interval_of(builder, "rate");
+        const boost::math::gamma_distribution<> exact(shape + 1.0, 1.0 / 1.5);
+        EXPECT_NEAR(row.lower, quantile(exact, 0.05), 1e-9 * row.mean) << shape;
+        EXPECT_NEAR(row.upper, quantile(exact, 0.95), 1e-9 * row.mean) << shape;
+    }
+}
+
+// Normal with precision 3 about 1.4, cut at −1 and 1: Φ is known.
+TEST(Intervals, OfALocationBetweenBoundsAreThoseOfTheNormalThatIsCut) {
+    const boost::math::normal uncut(1.4, 1.0 / std::sqrt(3.0));
+    const double below = cdf(uncut, -1.0);
+    const double inside = cdf(uncut, 1.0) - below;
+    ModelBuilder builder;
+    const auto mu = builder.add("mu", uniform(-1.0, 1.0));
+    builder.observe(1.4, normal(mu, 3.0));
+    const Posterior::Row row = interval_of(builder, "mu");
+    EXPECT_NEAR(row.lower, quantile(uncut, below + 0.05 * inside), 0.005 * row.sd);
+    EXPECT_NEAR(row.upper, quantile(uncut, below + 0.95 * inside), 0.005 * row.sd);
+}
+
+// A diagonal entry of a Wishart matrix is a Gamma variable of shape ν/2.
+TEST(Intervals, OfADiagonalEntryAreThoseOfItsGammaDensity) {
+    ModelBuilder builder;
+    builder.add("Omega", wishart(5.0, Matrix{{2.0, 0.3}, {0.3, 1.0}}));
+    const Posterior::Row row = interval_of(builder, "Omega[1,1]");
+    const boost::math::gamma_distribution<> exact(2.5, row.mean / 2.5);
+    EXPECT_NEAR(row.lower, quantile(exact, 0.05), 1e-9 * row.mean);
+    EXPECT_NEAR(row.upper, quantile(exact, 0.95), 1e-9 * row.mean);
+}
+
+// Mean and sd are those of the draws, but the interval is that of a normal, half below zero.
+TEST(Checks, AnIntervalThatIsNotThatOfTheDrawsIsOff) {
+    ModelBuilder builder;
+    const auto rate = builder.add("rate", gamma(0.5, 0.5));
+    builder.observe(1.0, poisson(rate));
+    const auto model = std::make_shared<const MultilinearModel>(builder.build());
+    const Optimum optimum = fit(*model);
+    Posterior posterior = declared_posterior(*model, optimum);
+    const std::unique_ptr<FittedModel> fitted = fitted_model(model, optimum);
+    const auto verdict = [&] {
+        CheckOptions options;
+        options.method = CheckMethod::importance;
+        const Check checked = check(*fitted, posterior, options);
+        for (const CheckedVariable& variable : checked.variables) {
+            if (variable.name == "rate") return variable.verdict;
+        }
+        return std::string();
+    };
+    EXPECT_EQ(verdict(), "ok");
+    for (PosteriorVariable& variable : posterior.variables) {
+        if (variable.name == "rate") variable.unbounded = {Transform::identity, variable.mean, variable.gradient};
+    }
+    EXPECT_TRUE(verdict().starts_with("q5 off by -")) << verdict();
+}
 }  // namespace
 }  // namespace lrvb

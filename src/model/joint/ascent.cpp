@@ -1,4 +1,5 @@
 #include "model/joint/core.hpp"
+#include "model/label_starts.hpp"
 
 #include <cmath>
 #include <limits>
@@ -24,7 +25,17 @@ Expansion JointCore::value_at(const JointAt& at) const {
 }
 
 State JointCore::start(Random& random) const {
-    const State begin = inner.start(random);
+    const auto size = static_cast<double>(coefficients());
+    const LabelTrial trial{
+        [&] { return plain_start(random); }, [&](State& state) { sweep(state); },
+        [&](const State& state) { return value_at(*at(state.mean)).value + entropies(layout, state); },
+        inner.work() + size * size * size};
+    const std::optional<State> best = best_label_start(layout, trial, random);
+    return best ? *best : plain_start(random);
+}
+
+State JointCore::plain_start(Random& random) const {
+    const State begin = inner.plain_start(random);
     State state;
     state.natural = begin.natural.head(layout.size());
     state.mean = begin.mean.head(layout.size());

@@ -81,6 +81,8 @@ class JointCore {
     std::shared_ptr<const JointAt> improved(std::shared_ptr<const JointAt> at, const std::vector<bool>& clamped) const;
     /// A state to begin at.
     State start(Random& random) const;
+    /// Without trying labels.
+    State plain_start(Random& random) const;
     /// Coordinate ascent, (m, S) first.
     Expansion sweep(State& state) const;
     /// F without the entropies of the others.
