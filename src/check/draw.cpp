@@ -31,6 +31,7 @@ constexpr double kFirstLimit = 0.002;
 constexpr double kTail = 0.25;
 constexpr double kFewUncovered = 0.002;  // of the points of the chains: as good as none
 constexpr double kDifference = 0.15;     // that parts make to a mean, in sds, or to an sd: their places matter
+constexpr double kGoodShare = 0.4;       // of draws that are independent: as many as can be wished for
 constexpr double kFewUnseen = 0.01;      // of them that may be wide open
 constexpr Index kMostParts = 12;
 constexpr Index kMostCoordinates = 40;  // for parts to be fitted to so many points
@@ -170,8 +171,10 @@ int explore(const Target& target, const ImportanceOptions& options, Drawn& best,
             check.unseen =
                 fmt::format("Gibbs chains go where the draws do not, as {} shows", name_at(target, explored.variable));
         }
-        // What made no difference to anything is not looked for again.
-        if (!helps || !(change > kDifference)) return stream;
+        if (!helps) return stream;
+        // What made no difference to anything is not looked for again, unless its parts would make better draws.
+        const bool is_good = best.sample.ess > kGoodShare * static_cast<double>(best.sample.points.cols());
+        if (is_good && !(change > kDifference)) return stream;
     }
     return stream;
 }
