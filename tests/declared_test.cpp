@@ -17,6 +17,7 @@
 
 #include <Eigen/Cholesky>
 #include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/gamma.hpp>
 #include <boost/math/special_functions/trigamma.hpp>
 #include <fmt/format.h>
 
@@ -466,6 +467,17 @@ TEST(DeclaredFits, DataOfOtherRowsAreRefused) {
 
 // ---- large models -----------------------------------------------------------------------------------------------
 
+// The a with ψ'(a) = variance, by bisection.
+double shape_with(double variance) {
+    double least = 1e-3;
+    double most = 1e9;
+    for (int i = 0; i < 200; ++i) {
+        const double middle = std::sqrt(least * most);
+        (trigamma(middle) > variance ? least : most) = middle;
+    }
+    return least;
+}
+
 // Both sides of kDenseStatistics: μ, the two precisions with their logarithms, and the effects.
 class DeclaredSizes : public ::testing::TestWithParam<Index> {};
 
@@ -494,12 +506,19 @@ TEST_P(DeclaredSizes, SavedAnswersEqualTheLinearResponse) {
     for (std::size_t v = 0; v < rows.size(); ++v) {
         EXPECT_NEAR(rows[v].mean_field_sd, response.mean_field_sd(asked)[static_cast<Index>(v)], 1e-9) << names[v];
     }
-    // The interval of a precision is that of its logarithm: exp(E log τ ± 1.645 sd).
+    // The interval of a precision has the skewness of its Gamma factor, stretched about E log τ as its sd is.
     const Posterior::Row tau = posterior.summary(posterior.select({"tau"}), 0.9).front();
-    const double centre = response.mean(Functionals(std::vector<std::string>{"log_tau"}))[0];
-    const double spread = 1.6448536269514722 * std::sqrt(expected(2, 2));
-    EXPECT_NEAR(tau.lower, std::exp(centre - spread), 1e-9 * tau.lower);
-    EXPECT_NEAR(tau.upper, std::exp(centre + spread), 1e-9 * tau.upper);
+    const double mean = response.mean(Functionals(std::vector<std::string>{"log_tau"}))[0];
+    const double mean_field_sd = response.mean_field_sd(asked)[2];
+    const double shape = shape_with(mean_field_sd * mean_field_sd);
+    const double rate = std::exp(digamma(shape) - mean);
+    const double lower = std::log(boost::math::gamma_p_inv(shape, 0.05) / rate);
+    const double upper = std::log(boost::math::gamma_p_inv(shape, 0.95) / rate);
+    const double stretch = std::sqrt(expected(2, 2)) / mean_field_sd;
+    const bool is_dense = GetParam() <= kDenseStatistics;
+    const double centre = mean + (is_dense ? stretch : 1.0) * (0.5 * (lower + upper) - mean);
+    EXPECT_NEAR(tau.lower, std::exp(centre - 0.5 * stretch * (upper - lower)), 1e-6 * tau.lower);
+    EXPECT_NEAR(tau.upper, std::exp(centre + 0.5 * stretch * (upper - lower)), 1e-6 * tau.upper);
 }
 
 INSTANTIATE_TEST_SUITE_P(Statistics, DeclaredSizes, ::testing::Values(1900, 2000, 2001, 2100),

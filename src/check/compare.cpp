@@ -149,14 +149,27 @@ double chain_ess(const Eigen::ArrayXd& values, const Check& check) {
     return effective_sample_size(Eigen::Map<const Matrix>(values.data(), values.size() / check.chains, check.chains));
 }
 
+// What has no square is as good as infinite.
+bool is_number(double value) {
+    constexpr double kMost = 1e150;
+    return std::abs(value) < kMost;
+}
+
+// How often a variable is no number where there is a density.
+Index undefined_draws(const Vector& values, const Eigen::ArrayXd& weights) {
+    Index count = 0;
+    for (Index i = 0; i < values.size(); ++i) count += weights[i] > 0.0 && !is_number(values[i]) ? 1 : 0;
+    return count;
+}
+
 CheckedVariable compared(const Posterior::Row& row, const Vector& values, const Eigen::ArrayXd& weights, Check& check) {
     CheckedVariable variable{row.name, row.mean, row.sd, values[0], 0.0, 0.0, kNothing, 0.0, kNothing, "fixed"};
     check.variance_k_hat.push_back(-std::numeric_limits<double>::infinity());
     if (row.sd == 0.0 && row.mean_field_sd == 0.0) return variable;  // held: draws differ by rounding at most
     // A value that overflowed where there is no density does not count, nor does any other there.
+    const Eigen::ArrayXd counted = counted_values(values, weights);
     Index heaviest = 0;
     weights.maxCoeff(&heaviest);
-    const Eigen::ArrayXd counted = (weights > 0.0).select(values.array(), values[heaviest]);
     if (counted.minCoeff() == counted.maxCoeff()) {
         variable.mean_exact = values[heaviest];
         return variable;
@@ -182,7 +195,7 @@ CheckedVariable compared(const Posterior::Row& row, const Vector& values, const 
     const double sd_ess = chain_ess(centred.square(), check);
     if (check.chains > 0) check.ess = std::min({check.ess, mean_ess, sd_ess});
     if (check.method == CheckMethod::nuts) {
-        const Matrix chains = Eigen::Map<const Matrix>(values.data(), values.size() / check.chains, check.chains);
+        const Matrix chains = Eigen::Map<const Matrix>(counted.data(), counted.size() / check.chains, check.chains);
         check.ess = std::min({check.ess, bulk_ess(chains), tail_ess(chains)});
         check.r_hat = std::max(check.r_hat, split_r_hat(chains));
     }
@@ -220,10 +233,10 @@ bool is_resolved(double difference, double error, double z, double limit) {
 }
 
 // The ends of the interval against draws that count the same. Where a quantile lies is known as far as the ranks of
-// the draws next to it are: sqrt(p (1 - p)/ess) either way.
+// the draws next to it are: √(p(1 − p)/ESS) either way.
 class QuantileJudge {
   public:
-    QuantileJudge(const Check& check, const Eigen::ArrayXd& weights, double z) : check_(check), z_(z) {
+    QuantileJudge(const Check& check, const Eigen::ArrayXd& weights) : check_(check) {
         if (check.integrated) return;
         draws_.resize(static_cast<std::size_t>(weights.size()));
         if (check.chains > 0) {
@@ -249,8 +262,8 @@ class QuantileJudge {
     }
 
   private:
-    // How far it is from what the quantile may be; zero where that is one of several equal draws: of a label there are
-    // few values, and an interval says nothing of them.
+    // How far it is from what the quantile may be. What has few values jumps where its probabilities are next to those
+    // of the interval, so that these may be a little other.
     double distance(double end, double probability, Index at) {
         if (!std::isfinite(end)) return 0.0;
         if (check_.integrated) {
@@ -259,10 +272,15 @@ class QuantileJudge {
             return end - quantile_at(Transform::identity, quantiles, probability);
         }
         for (std::size_t i = 0; i < draws_.size(); ++i) own_[i] = check_.values(at, draws_[i]);
-        const double error = z_ * std::sqrt(probability * (1.0 - probability) / std::max(check_.ess, 1.0));
-        const double lower = order_statistic(probability - error);
-        const double upper = order_statistic(probability + error);
-        if (lower == upper || !std::isfinite(lower) || !std::isfinite(upper)) return 0.0;
+        const double error = std::sqrt(probability * (1.0 - probability) / std::max(check_.ess, 1.0));
+        constexpr double kNextTo = 0.03;
+        double lower = order_statistic(probability - error);
+        double upper = order_statistic(probability + error);
+        if (lower == upper) {
+            lower = order_statistic(probability - error - kNextTo);
+            upper = order_statistic(probability + error + kNextTo);
+        }
+        if (!std::isfinite(lower) || !std::isfinite(upper)) return 0.0;
         return end < lower ? end - lower : std::max(0.0, end - upper);
     }
 
@@ -275,7 +293,6 @@ class QuantileJudge {
     }
 
     const Check& check_;
-    double z_;
     std::vector<Index> draws_;
     std::vector<double> own_;
 };
@@ -289,6 +306,13 @@ std::string off_text(const CheckedVariable& variable, double z) {
         text += fmt::format("sd off by {:+.0f}%", 100.0 * (variable.ratio - 1.0));
     }
     return text;
+}
+
+// Of a function that is infinite, or is not there, at draws that count: then it has no mean.
+std::string undefined_text(const Check& check, const Eigen::ArrayXd& weights, Index at) {
+    if (check.integrated) return {};
+    const Index count = undefined_draws(check.values.row(at), weights);
+    return count == 0 ? std::string() : fmt::format("no number in {} of {} draws; ", count, check.values.cols());
 }
 
 std::string unresolved_text(const CheckedVariable& variable, double z) {
@@ -309,6 +333,16 @@ std::string first_of(const std::vector<std::string>& names) {
 }
 
 }  // namespace
+
+Eigen::ArrayXd counted_values(const Vector& values, const Eigen::ArrayXd& weights) {
+    Eigen::ArrayXd of_numbers = weights;
+    for (Index i = 0; i < values.size(); ++i) {
+        if (!is_number(values[i])) of_numbers[i] = -1.0;
+    }
+    Index heaviest = 0;
+    of_numbers.maxCoeff(&heaviest);
+    return (of_numbers > 0.0).select(values.array(), values[heaviest]);
+}
 
 void compare(const Posterior& posterior, const Advice& advice, Check& check) {
     std::vector<Index> all(posterior.variables.size());
@@ -338,7 +372,7 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
     // Φ⁻¹(1 − 0.025/n).
     const double z = central_quantile(1.0 - 0.05 / static_cast<double>(std::max<std::size_t>(free, 1)));
     std::optional<QuantileJudge> quantiles;
-    if (check.reliable) quantiles.emplace(check, weights, z);
+    if (check.verdict != CheckVerdict::unchecked) quantiles.emplace(check, weights);
     std::vector<std::string> off;
     std::vector<std::string> unresolved;
     bool only_quantiles = true;  // of all that is off
@@ -348,7 +382,8 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
         if (variable.verdict == "fixed") continue;
         if (check.verdict == CheckVerdict::unchecked) {
             variable.verdict = "not checked";
-        } else if (std::string text = off_text(variable, z); !text.empty()) {
+        } else if (std::string text = undefined_text(check, weights, static_cast<Index>(i)) + off_text(variable, z);
+                   !text.empty()) {
             variable.verdict = std::move(text);
             off.push_back(variable.name);
             only_quantiles = false;

@@ -99,8 +99,10 @@ Posterior corrected_posterior(const Posterior& before, const Check& check) {
     after.derived_statistics = before.derived_statistics + size - statistics;
     SparseMatrix extension(statistics, size);
     extension.setFromTriplets(gradients.begin(), gradients.end());
-    after.mean_field_covariance =
-        std::make_shared<DenseCovariance>(before.mean_field_covariance->between(extension, extension));
+    // What varies with hardly any probability has a variance that rounding may make negative.
+    Matrix mean_field = before.mean_field_covariance->between(extension, extension);
+    mean_field.diagonal() = mean_field.diagonal().cwiseMax(0.0);
+    after.mean_field_covariance = std::make_shared<DenseCovariance>(std::move(mean_field));
     after.sensitivities = extension.transpose() * before.sensitivities;
     std::unordered_map<std::string, Index> row;
     for (std::size_t i = 0; i < check.variables.size(); ++i) row[check.variables[i].name] = static_cast<Index>(i);
@@ -119,12 +121,8 @@ Posterior corrected_posterior(const Posterior& before, const Check& check) {
     if (check.integrated) return integrated_posterior(std::move(after), *check.integrated, variable_of);
     Matrix values(size, check.values.cols());
     for (Index at = 0; at < size; ++at) values.row(at) = check.values.row(variable_of[static_cast<std::size_t>(at)]);
-    // A value that overflowed where there is no density does not count.
-    Index heaviest = 0;
-    check.log_weights.maxCoeff(&heaviest);
-    for (Index i = 0; i < values.cols(); ++i) {
-        if (std::isinf(check.log_weights[i])) values.col(i) = values.col(heaviest);
-    }
+    const Eigen::ArrayXd weights = weights_of(check.log_weights);
+    for (Index at = 0; at < size; ++at) values.row(at) = detail::counted_values(values.row(at), weights);
     NormalApproximation moments = weighted_moments(values, check.log_weights);
     for (const auto& [name, at] : position) {
         if (!is_fixed(check.variables[static_cast<std::size_t>(row.at(name))])) continue;
@@ -138,7 +136,11 @@ Posterior corrected_posterior(const Posterior& before, const Check& check) {
         const Index at = position.at(variable.name);
         variable.mean = moments.mean[at];
         variable.gradient = {{at, 1.0}};
-        const Vector scale = unbounded_values(variable.unbounded.transform, values.row(at));
+        Vector scale = unbounded_values(variable.unbounded.transform, values.row(at));
+        if (!scale.allFinite()) {  // at a bound, as indicators are
+            variable.unbounded.transform = Transform::identity;
+            scale = values.row(at);
+        }
         const NormalApproximation own = weighted_moments(scale.transpose(), check.log_weights);
         const double variance = moments.covariance(at, at);
         const double slope = variance > 0.0 ? std::sqrt(own.covariance(0, 0) / variance) : 1.0;

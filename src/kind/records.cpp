@@ -403,7 +403,10 @@ Document to_document(const Posterior& posterior) {
         entry["name"] = variable.name;
         entry["mean"] = variable.mean;
         entry["gradient"] = gradient_document(variable.gradient);
-        if (variable.unbounded.transform != Transform::identity) {
+        const PosteriorVariable::Unbounded& scale = variable.unbounded;
+        const bool is_itself = scale.transform == Transform::identity && scale.centre == variable.mean &&
+                               scale.gradient == variable.gradient;
+        if (!is_itself) {
             Document unbounded;
             write_transform(variable.unbounded.transform, unbounded);
             unbounded["centre"] = variable.unbounded.centre;

@@ -476,6 +476,15 @@ PosteriorVariable unbounded_variable(VariableMeaning meaning, double mean, const
     return transformed_variable(std::move(meaning), mean, gradient, Transform::identity, mean, gradient);
 }
 
+PosteriorVariable interval_variable(VariableMeaning meaning, double mean, const Gradient& gradient, double lower,
+                                    double upper, double sd) {
+    Gradient along = gradient;
+    const double slope = sd > 0.0 ? 0.5 * (upper - lower) / (detail::central_quantile(0.9) * sd) : 0.0;
+    for (auto& [at, own] : along) own *= slope;
+    return transformed_variable(std::move(meaning), mean, gradient, Transform::identity, 0.5 * (lower + upper),
+                                std::move(along));
+}
+
 PosteriorVariable positive_variable(VariableMeaning meaning, double mean, const Gradient& gradient) {
     Gradient logarithmic = gradient;
     for (auto& [at, slope] : logarithmic) slope /= mean;

@@ -121,6 +121,9 @@ LRVB_EXPORT PosteriorVariable transformed_variable(VariableMeaning meaning, doub
                                                    Gradient unbounded_gradient);
 /// A variable that is unbounded: a statistic, or a combination of some.
 LRVB_EXPORT PosteriorVariable unbounded_variable(VariableMeaning meaning, double mean, const Gradient& gradient);
+/// One with few values, whose interval at level 0.9 has these ends; `sd` is about its own.
+LRVB_EXPORT PosteriorVariable interval_variable(VariableMeaning meaning, double mean, const Gradient& gradient,
+                                                double lower, double upper, double sd);
 /// Its interval is taken on the log scale.
 LRVB_EXPORT PosteriorVariable positive_variable(VariableMeaning meaning, double mean, const Gradient& gradient);
 

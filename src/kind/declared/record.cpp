@@ -166,21 +166,33 @@ void DeclaredVariables::add(Index variable) {
 
 namespace {
 
-constexpr double kLeast = 1e-100;  // what is less has no logit with a slope
-
-// How many times the mean-field sd of a statistic its posterior sd is, where there is a matrix that says so.
-double stretch_of(const Posterior& posterior, Index at) {
-    if (!posterior.covariance || posterior.covariance->matrix() == nullptr) return 1.0;
-    const Matrix* mean_field = posterior.mean_field_covariance->matrix();
-    if (mean_field == nullptr || !((*mean_field)(at, at) > 0.0)) return 1.0;
-    return std::sqrt(std::max(0.0, (*posterior.covariance->matrix())(at, at) / (*mean_field)(at, at)));
-}
-
 // A variable that moves with the statistic at `at`, and whose u moves along the one at `along`.
 PosteriorVariable skewed_variable(const VariableMeaning& meaning, const Posterior& posterior, Index at, Index along,
                                   const Transform& transform, const SkewedScale& scale) {
     return transformed_variable(meaning, posterior.mean[at], {{at, 1.0}}, transform,
-                                scale.centre(stretch_of(posterior, along)), {{along, scale.slope}});
+                                scale.centre(DeclaredVariables::stretch(along, posterior)), {{along, scale.slope}});
+}
+
+// Weights among the variables from `first` on, in their order, get the intervals of their Beta densities. Statistics
+// are the logarithms.
+void skew_weights(Posterior& posterior, std::size_t first, Index statistic, const Vector& alpha) {
+    for (Index k = 0; first + static_cast<std::size_t>(k) < posterior.variables.size(); ++k) {
+        const std::optional<SkewedScale> scale = skewed_logit(alpha[k], alpha.sum() - alpha[k]);
+        if (!scale) continue;
+        PosteriorVariable& variable = posterior.variables[first + static_cast<std::size_t>(k)];
+        const Index along = statistic + k;
+        variable.unbounded = {
+            Transform::logistic, scale->centre(DeclaredVariables::stretch(along, posterior)), {{along, scale->slope}}};
+    }
+}
+
+// What is 0 or 1: at level 0.9 its interval ends there, too.
+PosteriorVariable indicator_variable(const VariableMeaning& meaning, double probability, Index at) {
+    constexpr double kTail = 0.05;
+    const double lower = probability > 1.0 - kTail ? 1.0 : 0.0;
+    const double upper = probability > kTail ? 1.0 : 0.0;
+    return interval_variable(meaning, probability, {{at, 1.0}}, lower, upper,
+                             std::sqrt(probability * (1.0 - probability)));
 }
 
 // Between its bounds, as its factor is.
@@ -213,6 +225,12 @@ void DeclaredVariables::report(Posterior& posterior, const State& state) const {
             plain.resize(count);
             add_weights(posterior, std::move(logs), std::move(plain), one.first, layout_, state, one.variable);
             if (is_beta) posterior.variables.pop_back();
+            if (!state.clamped[static_cast<std::size_t>(one.variable)]) {
+                const Vector alpha = std::visit(
+                    [&](const auto& own) { return own.standard(layout_.segment(state.natural, one.variable)); },
+                    family);
+                skew_weights(posterior, posterior.variables.size() - (is_beta ? 1 : count), one.first, alpha);
+            }
             continue;
         }
         for (const VariableMeaning& meaning : one.meanings) {
@@ -237,16 +255,21 @@ void DeclaredVariables::report(Posterior& posterior, const State& state) const {
             } else if (is_gamma && is_positive) {  // the interval is that of its logarithm
                 posterior.variables.push_back(transformed_variable(meaning, mean, {{at, 1.0}}, Transform::exponential,
                                                                    posterior.mean[at + 1], {{at + 1, 1.0}}));
-            } else if (meaning.role == Role::weight && mean > kLeast && mean < 1.0) {  // of a label: within (0, 1)
-                posterior.variables.push_back(transformed_variable(meaning, mean, {{at, 1.0}}, Transform::logistic,
-                                                                   std::log(mean / (1.0 - mean)),
-                                                                   {{at, 1.0 / (mean * (1.0 - mean))}}));
+            } else if (meaning.role == Role::weight) {  // of a label
+                posterior.variables.push_back(indicator_variable(meaning, mean, at));
             } else {
                 posterior.variables.push_back(is_positive ? positive_variable(meaning, mean, {{at, 1.0}})
                                                           : unbounded_variable(meaning, mean, {{at, 1.0}}));
             }
         }
     }
+}
+
+double DeclaredVariables::stretch(Index at, const Posterior& posterior) {
+    if (!posterior.covariance || posterior.covariance->matrix() == nullptr) return 1.0;
+    const Matrix* mean_field = posterior.mean_field_covariance->matrix();
+    if (mean_field == nullptr || !((*mean_field)(at, at) > 0.0)) return 1.0;
+    return std::sqrt(std::max(0.0, (*posterior.covariance->matrix())(at, at) / (*mean_field)(at, at)));
 }
 
 std::optional<std::pair<double, double>> DeclaredVariables::skewed_logarithm_at(Index statistic,
@@ -258,7 +281,7 @@ std::optional<std::pair<double, double>> DeclaredVariables::skewed_logarithm_at(
     if (stacked != info.offset + 1 || state.clamped[static_cast<std::size_t>(variable)]) return std::nullopt;
     const std::optional<SkewedScale> scale = skewed_logarithm(info.family, layout_.segment(state.natural, variable));
     if (!scale) return std::nullopt;
-    return std::pair(scale->centre(stretch_of(posterior, statistic)), scale->slope);
+    return std::pair(scale->centre(stretch(statistic, posterior)), scale->slope);
 }
 
 SparseMatrix DeclaredVariables::weights() const {

@@ -4,8 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
-#include <vector>
+#include <numbers>
 
 namespace lrvb::detail {
 
@@ -27,31 +26,35 @@ std::optional<SkewedScale> gamma_scale(double shape, double mean, double sd) {
     return skewed_scale(std::log(mean) - log_minus_digamma(shape), lower, upper, sd);
 }
 
-// Quantiles of nodes with weights, each of which stands for what is about it.
+// By the cumulants of nodes with weights (Cornish and Fisher's expansion).
 std::optional<SkewedScale> scale_of_nodes(const Vector& values, const Vector& weights, double sd) {
-    std::vector<std::pair<double, double>> nodes;
-    double mean = 0.0;
-    for (Index i = 0; i < values.size(); ++i) {
-        if (!(weights[i] > 0.0) || !std::isfinite(values[i])) continue;
-        nodes.emplace_back(values[i], weights[i]);
-        mean += weights[i] * values[i];
-    }
-    std::sort(nodes.begin(), nodes.end());
-    const auto quantile = [&](double probability) {
-        double before = 0.0;
-        double left = nodes.front().first;
-        double at_left = 0.0;
-        for (const auto& [value, weight] : nodes) {
-            const double at = before + 0.5 * weight;
-            if (at >= probability) return left + (value - left) * (probability - at_left) / (at - at_left);
-            before += weight;
-            left = value;
-            at_left = at;
-        }
-        return left;
-    };
-    if (nodes.size() < 2) return std::nullopt;
-    return skewed_scale(mean, quantile(0.5 * (1.0 - kLevel)), quantile(0.5 * (1.0 + kLevel)), sd);
+    constexpr double kMostSkewed = 1.0;  // for quantiles to ascend
+    constexpr double kMostPeaked = 2.0;
+    const double mean = weights.dot(values);
+    const Eigen::ArrayXd centred = values.array() - mean;
+    const double own_sd = std::sqrt((weights.array() * centred.square()).sum());
+    const Eigen::ArrayXd scaled = centred / own_sd;
+    const double skewness = std::clamp((weights.array() * scaled.cube()).sum(), -kMostSkewed, kMostSkewed);
+    const double excess =
+        std::clamp((weights.array() * scaled.square().square()).sum() - 3.0, -kMostPeaked, kMostPeaked);
+    const double z = central_quantile(kLevel);
+    const double bent = (z * z - 1.0) * skewness / 6.0;
+    const double stretched =
+        z + (z * z * z - 3.0 * z) * excess / 24.0 - (2.0 * z * z * z - 5.0 * z) * skewness * skewness / 36.0;
+    return skewed_scale(mean, mean + own_sd * (bent - stretched), mean + own_sd * (bent + stretched), sd);
+}
+
+double normal_cdf(double z) {
+    return 0.5 * std::erfc(-z / std::numbers::sqrt2);
+}
+
+// Of a normal that is cut: what is cut off is left out. Seen from the side where the tail is, which does not cancel.
+double cut_quantile(double mean, double sd, double lower, double upper, double probability) {
+    const double a = (lower - mean) / sd;
+    const double b = (upper - mean) / sd;
+    if (a > 0.0) return 2.0 * mean - cut_quantile(mean, sd, 2.0 * mean - upper, 2.0 * mean - lower, 1.0 - probability);
+    const double below = normal_cdf(a);
+    return mean + sd * normal_quantile(below + probability * (normal_cdf(b) - below));
 }
 
 }  // namespace
@@ -73,10 +76,35 @@ std::optional<SkewedScale> skewed_diagonal(const family::Wishart& family, const 
     return gamma_scale(shape, mean, mean / std::sqrt(shape));
 }
 
+std::optional<SkewedScale> skewed_logit(double a, double b) {
+    const auto end = [&](double probability) {
+        const double p = beta_quantile(a, b, probability);
+        const double rest = beta_quantile(b, a, 1.0 - probability);
+        return std::log(p / rest);
+    };
+    const double mean = digamma(a) - digamma(b);
+    return skewed_scale(mean, end(0.5 * (1.0 - kLevel)), end(0.5 * (1.0 + kLevel)), std::sqrt(trigamma_fall(a, b)));
+}
+
 std::optional<SkewedScale> skewed_cut(const family::TruncatedNormal& family, const VectorView& natural,
                                       const Transform& transform) {
     const auto [values, weights] = family.nodes(natural);
-    return scale_of_nodes(unbounded_values(transform, values), weights, std::sqrt(family.covariance(natural)(0, 0)));
+    const Vector unbounded = unbounded_values(transform, values);
+    const double sd = std::sqrt(family.covariance(natural)(0, 0));
+    if (!unbounded.allFinite()) return std::nullopt;
+    if (natural[1] < 0.0) {
+        const double variance = -0.5 / natural[1];
+        const auto end = [&](double probability) {
+            const double x =
+                cut_quantile(natural[0] * variance, std::sqrt(variance), family.lower(), family.upper(), probability);
+            return unbounded_values(transform, Vector{{x}})[0];
+        };
+        const double lower = end(0.5 * (1.0 - kLevel));
+        const double upper = end(0.5 * (1.0 + kLevel));
+        if (std::isfinite(lower) && std::isfinite(upper) && lower < upper)
+            return skewed_scale(weights.dot(unbounded), lower, upper, sd);
+    }
+    return scale_of_nodes(unbounded, weights, sd);
 }
 
 }  // namespace lrvb::detail

@@ -32,6 +32,9 @@ std::optional<SkewedScale> skewed_logarithm(const AnyFamily& family, const Vecto
 /// itself.
 std::optional<SkewedScale> skewed_diagonal(const family::Wishart& family, const VectorView& natural, double mean);
 
+/// logit p of p ~ Beta(a, b), along log p.
+std::optional<SkewedScale> skewed_logit(double a, double b);
+
 /// u of a normal that is cut, x = transformed(transform, u), along x.
 std::optional<SkewedScale> skewed_cut(const family::TruncatedNormal& family, const VectorView& natural,
                                       const Transform& transform);

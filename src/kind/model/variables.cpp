@@ -1,6 +1,7 @@
 #include "kind/model/variables.hpp"
 
 #include "kind/model/node_function.hpp"
+#include "kind/model/node_values.hpp"
 
 #include <lrvb/family/random.hpp>
 
@@ -13,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 namespace lrvb::detail {
 
@@ -55,50 +57,55 @@ Gradient along(const std::vector<Index>& positions, const Vector& slopes) {
     return gradient;
 }
 
-constexpr Index kStepDraws = 4000;
 constexpr double kLeast = 1e-100;  // what is less has no logarithm with a slope
 
-// What jumps has no derivatives: its moments are those of draws from the normal that the statistics are, nearly. The
+// What jumps has no derivatives, and what has few values no normal: moments and intervals are those of its values. The
 // gradient is that of the best linear function of the statistics, as long as its sd.
-PosteriorVariable stepped_variable(const VariableMeaning& meaning, const NodeFunction& function, const Vector& at,
-                                   const Posterior& posterior) {
+PosteriorVariable valued_variable(const VariableMeaning& meaning, const NodeFunction& function, const Vector& at,
+                                  const std::vector<NodeLabel>& labels, const Posterior& posterior) {
     const std::vector<Index>& positions = function.statistics();
     const Covariance& whole = posterior.covariance ? *posterior.covariance : *posterior.mean_field_covariance;
     const Matrix covariance = block_of(whole, positions, posterior.mean.size());
-    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(covariance);
-    const Vector roots = eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt();
-    Random random(kStepDraws, at.size());
-    Vector whitened(at.size());
-    double sum = 0.0;
-    double squares = 0.0;
-    Vector along_draws = Vector::Zero(at.size());
-    for (Index draw = 0; draw < kStepDraws; ++draw) {
-        for (Index s = 0; s < whitened.size(); ++s) whitened[s] = random.normal();
-        const double value = function.value(at + eigen.eigenvectors() * roots.cwiseProduct(whitened));
-        sum += value;
-        squares += value * value;
-        along_draws += value * whitened;
-    }
-    const double mean = sum / static_cast<double>(kStepDraws);
-    const double variance = std::max(0.0, squares / static_cast<double>(kStepDraws) - mean * mean);
-    // In whitened coordinates the covariance with the statistics is the gradient.
-    Vector direction = along_draws;
-    for (Index s = 0; s < direction.size(); ++s) direction[s] = roots[s] > 0.0 ? along_draws[s] : 0.0;
+    const NodeValues values = node_values(function, at, labels, covariance);
+    double mean = values.mean();
+    double sd = values.sd();
     Vector slopes = Vector::Zero(at.size());
-    if (variance > 0.0 && direction.norm() > 0.0) {
-        direction *= std::sqrt(variance) / direction.norm();
-        for (Index s = 0; s < direction.size(); ++s) direction[s] = roots[s] > 0.0 ? direction[s] / roots[s] : 0.0;
-        slopes = eigen.eigenvectors() * direction;
+    if (function.is_linear()) {
+        std::tie(mean, slopes) = function.gradient(at);
+    } else if (sd > 0.0) {
+        slopes = covariance.completeOrthogonalDecomposition().solve(values.along);
+        const double length = slopes.dot(covariance * slopes);
+        if (length > 0.0) slopes *= sd / std::sqrt(length);
+        if (!(length > 0.0)) slopes.setZero();
     }
+    sd = std::sqrt(std::max(0.0, slopes.dot(covariance * slopes)));
+    if (!std::isfinite(mean)) mean = function.value(at);
+    const double lower = values.quantile(0.05);
+    const double upper = values.quantile(0.95);
     const Gradient gradient = along(positions, slopes);
-    if (function.range() == NodeFunction::Range::probability && mean > kLeast && mean < 1.0) {
-        return transformed_variable(meaning, mean, gradient, Transform::logistic, std::log(mean / (1.0 - mean)),
-                                    along(positions, Vector(slopes / (mean * (1.0 - mean)))));
-    }
-    if (function.range() == NodeFunction::Range::positive && mean > kLeast) {
-        return positive_variable(meaning, mean, gradient);
-    }
-    return unbounded_variable(meaning, mean, gradient);
+    if (!(sd > 0.0) || !std::isfinite(upper - lower)) return unbounded_variable(meaning, mean, gradient);
+    return interval_variable(meaning, mean, gradient, lower, upper, sd);
+}
+
+// A function of one Beta node: moments and interval are those of its values.
+PosteriorVariable share_variable(const VariableMeaning& meaning, const NodeFunction& function, const Vector& at,
+                                 const NodeValues& values, const Posterior& posterior) {
+    const std::vector<Index>& positions = function.statistics();
+    const Covariance& whole = posterior.covariance ? *posterior.covariance : *posterior.mean_field_covariance;
+    const Matrix covariance = block_of(whole, positions, posterior.mean.size());
+    Vector slopes = function.gradient(at).second;
+    const double first = std::sqrt(std::max(0.0, slopes.dot(covariance * slopes)));
+    const double sd = values.sd();
+    if (!(first > 0.0 && sd > 0.0)) return unbounded_variable(meaning, values.mean(), along(positions, slopes));
+    slopes *= sd / first;
+    const Transform transform = function.range() == NodeFunction::Range::probability ? Transform::logistic
+                                : function.range() == NodeFunction::Range::positive  ? Transform::exponential
+                                                                                     : Transform::identity;
+    const Vector ends = unbounded_values(transform, Vector{{values.quantile(0.05), values.quantile(0.95)}});
+    PosteriorVariable variable =
+        interval_variable(meaning, values.mean(), along(positions, slopes), ends[0], ends[1], sd);
+    variable.unbounded.transform = transform;
+    return variable;
 }
 
 constexpr double kLeastFreedom = 1.0;  // of an inverse, below which its variance is hardly finite
@@ -133,11 +140,15 @@ using Logarithm = std::function<std::optional<std::pair<double, double>>(Index s
 // unbounded. `inverse` is what makes the moments of an inverse of the inverse of a mean, where that is known.
 PosteriorVariable derived_variable(const VariableMeaning& meaning, const NodeFunction& function,
                                    const Posterior& posterior, const std::optional<InverseFactors>& inverse,
-                                   const Logarithm& skewed) {
+                                   const Logarithm& skewed, const std::vector<NodeLabel>& labels,
+                                   const std::optional<NodeValues>& beta) {
     const std::vector<Index>& positions = function.statistics();
     Vector at(static_cast<Index>(positions.size()));
     for (std::size_t s = 0; s < positions.size(); ++s) at[static_cast<Index>(s)] = posterior.mean[positions[s]];
-    if (function.has_steps() && !positions.empty()) return stepped_variable(meaning, function, at, posterior);
+    if (!positions.empty() && (function.has_steps() || !labels.empty())) {
+        return valued_variable(meaning, function, at, labels, posterior);
+    }
+    if (beta) return share_variable(meaning, function, at, *beta, posterior);
     const auto [value, slopes] = function.gradient(at);
     if (function.is_multiple()) {  // its logarithm is that of the statistic, and a number
         const Index logarithm = positions.front() + 1;
@@ -307,6 +318,45 @@ std::optional<InverseFactors> ModelVariables::factors_of(const NodeFunction& fun
     return InverseFactors{dof / left, dof / left * std::sqrt(dof / std::max(left - 2.0, kLeastFreedom))};
 }
 
+std::optional<NodeValues> ModelVariables::beta_values(const NodeFunction& function, const Layout& layout,
+                                                      const State& state, const Posterior& posterior) const {
+    if (function.statistics().empty()) return std::nullopt;
+    const Index first = stacked()[static_cast<std::size_t>(function.statistics().front())];
+    const Index variable = layout.variable_of(first);
+    const auto* beta = std::get_if<family::Beta>(&layout[variable].family);
+    if (beta == nullptr || state.clamped[static_cast<std::size_t>(variable)]) return std::nullopt;
+    std::vector<Index> entries;  // log p or log(1 − p), for each statistic
+    for (const Index position : function.statistics()) {
+        const Index at = stacked()[static_cast<std::size_t>(position)];
+        if (layout.variable_of(at) != variable) return std::nullopt;
+        entries.push_back(at - layout[variable].offset);
+    }
+    const Vector standard = beta->standard(layout.segment(state.natural, variable));
+    NodeValues values = beta_node_values(function, entries, standard[0], standard[1],
+                                         declared_.stretch(function.statistics().front(), posterior));
+    const bool is_finite = std::isfinite(values.mean()) && std::isfinite(values.sd());
+    return is_finite ? std::optional(std::move(values)) : std::nullopt;
+}
+
+std::vector<NodeLabel> ModelVariables::labels_of(const NodeFunction& function, const Layout& layout,
+                                                 const State& state) const {
+    std::map<Index, NodeLabel> labels;
+    for (std::size_t s = 0; s < function.statistics().size(); ++s) {
+        const Index stacked = this->stacked()[static_cast<std::size_t>(function.statistics()[s])];
+        const Index variable = layout.variable_of(stacked);
+        const VariableInfo& info = layout[variable];
+        const bool is_indicator = std::holds_alternative<family::Bernoulli>(info.family);
+        if (!is_indicator && !std::holds_alternative<family::Categorical>(info.family)) continue;
+        NodeLabel& label = labels[variable];
+        label.slots.emplace_back(static_cast<Index>(s), stacked - info.offset);
+        label.probabilities = layout.segment(state.mean, variable);
+        if (is_indicator) label.probabilities = Vector{{label.probabilities[0], 1.0 - label.probabilities[0]}};
+    }
+    std::vector<NodeLabel> result;
+    for (auto& [variable, label] : labels) result.push_back(std::move(label));
+    return result;
+}
+
 Posterior ModelVariables::posterior(const CompiledModel& compiled, const Model& model, const Optimum& optimum) const {
     const SparseMatrix statistics = weights();
     Posterior posterior = posterior_of(model, optimum, names(), statistics);
@@ -319,7 +369,9 @@ Posterior ModelVariables::posterior(const CompiledModel& compiled, const Model& 
         const NodeFunction function(functions_[d]);
         posterior.variables.push_back(derived_variable(
             derived_[d], function, posterior, factors_of(function, model.layout(), optimum.state),
-            [&](Index statistic) { return declared_.skewed_logarithm_at(statistic, posterior, optimum.state); }));
+            [&](Index statistic) { return declared_.skewed_logarithm_at(statistic, posterior, optimum.state); },
+            labels_of(function, model.layout(), optimum.state),
+            beta_values(function, model.layout(), optimum.state, posterior)));
     }
     keep_marginals(posterior);
     return posterior;

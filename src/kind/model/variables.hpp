@@ -2,7 +2,7 @@
 
 #include "kind/declared/record.hpp"
 #include "kind/model/compiler.hpp"
-#include "kind/model/node_function.hpp"
+#include "kind/model/node_values.hpp"
 
 #include <lrvb/posterior/posterior.hpp>
 
@@ -37,6 +37,9 @@ class ModelVariables {
   private:
     std::optional<InverseFactors> factors_of(const NodeFunction& function, const Layout& layout,
                                              const State& state) const;
+    std::vector<NodeLabel> labels_of(const NodeFunction& function, const Layout& layout, const State& state) const;
+    std::optional<NodeValues> beta_values(const NodeFunction& function, const Layout& layout, const State& state,
+                                          const Posterior& posterior) const;
 
     DeclaredVariables declared_;
     std::vector<VariableMeaning> derived_;
