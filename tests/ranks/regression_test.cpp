@@ -246,16 +246,17 @@ TEST_F(RegressionRanks, RefuseWhatOneProcessRefusesByPartAndRow) {
     expect_refused({{"FORMULA", "y ~ x + (0 + w | g)"}, {"weights", "w"}}, "part-*.csv", "the formula has that column");
 }
 
-TEST_F(RegressionRanks, RefuseResponsesThatNeedAllRowsAtEveryStep) {
+// Other responses, and the paper's model, look at all rows again at every step: rank 0 reads them.
+TEST_F(RegressionRanks, OfOtherResponsesAreFittedByOneProcess) {
     write_parts();
-    Crew crew(2);
-    EXPECT_EQ(refusal({{"FORMULA", "h ~ x"}, {"family", "poisson"}}, "part-*.csv", crew.options()),
-              path("part-*.csv") +
-                  ": a poisson response needs all rows at every step of the fit, so that they cannot be shared out "
-                  "among ranks: use lrvb instead of lrvb-mpi");
-    EXPECT_NE(refusal({{"response", "y"}, {"columns", "x"}, {"prior", "paper"}}, "part-*.csv", crew.options())
-                  .find("use lrvb instead of lrvb-mpi"),
-              std::string::npos);
+    for (const Settings& settings : {Settings{{"FORMULA", "h ~ x"}, {"family", "poisson"}},
+                                     Settings{{"response", "y"}, {"columns", "x"}, {"prior", "paper"}}}) {
+        const FitFile alone = fit(settings, path("part-*.csv"))->file();
+        Crew crew(2);
+        const Dataset data(path("part-*.csv"), crew.options());
+        EXPECT_EQ(text_of(settings, data), fit_text(alone));
+        EXPECT_EQ(restore(alone, data)->posterior().mean, alone.posterior.mean);
+    }
 }
 
 }  // namespace

@@ -129,8 +129,7 @@ std::unique_ptr<FittedField> FittedField::restored(FitFile file, const Dataset& 
         if (there == options.columns.end()) options.columns.push_back(*file.data.weights);
         options.numbers.push_back(*file.data.weights);
     }
-    FieldTable table(data.frame_rows(options));
-    table.require_family(record->shape.family);
+    FieldTable table(data, options, record->shape.family);
     const DataFrame& frame = table.frame();
     if (file.data.weights) {
         table.take_weights(frame.find(*file.data.weights));

@@ -5,15 +5,12 @@
 #include "data/rows_digest.hpp"
 #include "formula/row_questions.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <limits>
 #include <numeric>
 #include <set>
-#include <stdexcept>
 
 namespace lrvb::detail {
 
@@ -429,7 +426,10 @@ std::string TableShare::checksum() const {
     return bytes_of(tree);
 }
 
-FieldTable::FieldTable(FrameRows rows) : team_(std::move(rows.team)) {
+FieldTable::FieldTable(const Dataset& data, const FrameOptions& options, FieldFamily family) {
+    FrameRows rows =
+        family == FieldFamily::gaussian ? data.frame_rows(options) : FrameRows{data.frame(options), nullptr};
+    team_ = std::move(rows.team);
     if (is_here()) {
         const Index count = rows.frame.rows;
         here_ = std::make_unique<TableShare>(std::move(rows.frame), RowBlocks(count));
@@ -437,14 +437,6 @@ FieldTable::FieldTable(FrameRows rows) : team_(std::move(rows.team)) {
     }
     outline_ = std::move(rows.frame);
     ask(byte(Question::open), outline_bytes(outline_));
-}
-
-void FieldTable::require_family(FieldFamily family) const {
-    if (is_here() || family == FieldFamily::gaussian) return;
-    throw std::runtime_error(fmt::format(
-        "{}: a {} response needs all rows at every step of the fit, so that they cannot be shared out among "
-        "ranks: use lrvb instead of lrvb-mpi",
-        outline_.name, family_word(family)));
 }
 
 std::string FieldTable::ask(char question, const std::string& asked) const {
