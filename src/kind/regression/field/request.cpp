@@ -328,7 +328,7 @@ Request request_of(const FitRequest& fit) {
     request.known.weights = source.weights;
     request.known.na = fit.data.na();
     request.known.checksum = table.checksum();
-    request.file_rows = frame.file_rows;
+    request.file_rows = table.file_rows();
     return request;
 }
 

@@ -30,7 +30,8 @@ enum class Question : char {
     field,
     response,
     moments,
-    checksum
+    checksum,
+    file_rows
 };
 
 char byte(Question question) {
@@ -279,6 +280,8 @@ std::string merged(Question question, const std::string& left, const std::string
             tree.append(hashes_of(right));
             return bytes_of(tree);
         }
+        case Question::file_rows:
+            return left + right;
         case Question::open:
             break;
     }
@@ -350,6 +353,12 @@ std::string TableShare::answer(std::string_view asked) {
         case Question::checksum:
             own = checksum();
             break;
+        case Question::file_rows: {
+            ByteWriter writer;
+            for (Index n = 0; n < frame_.rows; ++n) writer.number(frame_.file_row(n));
+            own = writer.take();
+            break;
+        }
         case Question::open:
             break;
     }
@@ -465,8 +474,18 @@ void FieldTable::take_weights(Index place) {
 Index FieldTable::leave_out_weightless() {
     const std::string answer = ask(byte(Question::weightless), ByteWriter().number(!is_here()).take());
     const Index count = ByteReader(answer).index();
+    left_out_ += count;
     if (!is_here()) outline_.rows -= count;
     return count;
+}
+
+std::vector<Index> FieldTable::file_rows() const {
+    if (is_here()) return frame().file_rows;
+    std::vector<Index> result;
+    if (outline_.dropped + left_out_ == 0) return result;
+    const std::string answer = ask(byte(Question::file_rows), {});
+    for (ByteReader reader(answer); !reader.at_end();) result.push_back(reader.index());
+    return result;
 }
 
 AskRows FieldTable::ask_formula() const {

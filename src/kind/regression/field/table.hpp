@@ -84,6 +84,8 @@ class FieldTable {
     bool has_weight() const { return largest_weight_ > 0.0; }
     /// Rows of weight zero are as if they were not there. How many there were.
     Index leave_out_weightless();
+    /// DataFrame::file_rows of all rows that are left.
+    std::vector<Index> file_rows() const;
 
     AskRows ask_formula() const;
     /// Makes the columns of the formula.
@@ -109,6 +111,7 @@ class FieldTable {
     DataFrame outline_;
     TableFacts facts_;
     double largest_weight_ = 1.0;
+    Index left_out_ = 0;  // rows without weight
     std::shared_ptr<const FieldData> data_;
 };
 
