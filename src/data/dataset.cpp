@@ -497,12 +497,6 @@ NewRows Dataset::new_rows(const std::vector<std::string>& columns, bool drop_mis
 }
 
 DataFrame Dataset::frame(const FrameOptions& options) const {
-    if (options_.crew) {
-        throw std::runtime_error(
-            fmt::format("{}: here all columns are needed in one process, so that its rows cannot be shared out among "
-                        "ranks: use lrvb instead of lrvb-mpi",
-                        name()));
-    }
     FrameOptions own = options;
     own.memory = options_.memory;
     own.na = options_.na;

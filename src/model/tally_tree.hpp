@@ -11,12 +11,18 @@
 
 namespace lrvb::detail {
 
-/// What a tally kept of some rows.
+/// What a tally kept of some rows; nothing of none.
 struct Tallied {
     std::string bytes;
     const RowTally* tally = nullptr;
 
-    void add(const Tallied& next) { bytes = tally->merge(std::move(bytes), next.bytes); }
+    void add(const Tallied& next) {
+        if (bytes.empty() || next.bytes.empty()) {
+            bytes += next.bytes;
+        } else {
+            bytes = tally->merge(std::move(bytes), next.bytes);
+        }
+    }
 };
 
 /// With the name of the tally, by which it is found again.

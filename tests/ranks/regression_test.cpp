@@ -6,6 +6,9 @@
 #include <lrvb/data/npy.hpp>
 #include <lrvb/family/random.hpp>
 #include <lrvb/kind/fitted_model.hpp>
+#include <lrvb/query/influence.hpp>
+#include <lrvb/query/robust.hpp>
+#include <lrvb/query/row_tallies.hpp>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -196,17 +199,6 @@ TEST_F(RegressionRanks, AreReadAgainFromTheirFiles) {
     EXPECT_EQ(shared->posterior().mean, alone->posterior().mean);
     const Vector means = shared->optimum().state.mean;
     EXPECT_EQ(shared->model().log_joint(means, 1), here->model().log_joint(means, 1));
-    // Rows cannot be asked one by one, and who asks is told.
-    const auto told = [](const std::string& message) {
-        EXPECT_NE(message.find("lrvb instead of lrvb-mpi"), std::string::npos) << message;
-    };
-    told(message_of<std::runtime_error>([&] { shared->fitted_response(); }));
-    told(message_of<std::runtime_error>([&] { shared->picture(); }));
-    told(message_of<std::runtime_error>([&] { shared->refit({}); }));
-    told(message_of<std::runtime_error>([&] {
-        shared->row_model().ask_rows(shared->optimum().state, Matrix::Zero(means.size(), 1), RowChange::weight,
-                                     [](const RowAnswers&) {});
-    }));
     // Another number is noticed.
     std::string text = "y,x,z,f,g,h,w\n" + rows(70000, 3);
     text.replace(text.rfind('\n', text.size() - 2) + 1, 1, "9");
@@ -215,6 +207,57 @@ TEST_F(RegressionRanks, AreReadAgainFromTheirFiles) {
                   restore(alone->file(), Dataset(path("part-*.csv"), crew.options()));
               }).find("holds other numbers than the data of the fit"),
               std::string::npos);
+}
+
+// What is asked of rows: by tallies where they are, one after the other, and of all of them here; with rows without
+// weight, and one with a missing value.
+TEST_F(RegressionRanks, AnswerOfTheirRowsWhatOneProcessAnswers) {
+    register_query_tallies();
+    write_parts();
+    std::ofstream(path("part-2.csv"), std::ios::app) << "NA,1,1,a,s1,1,1\n";
+    for (const Settings& settings : {Settings{{"FORMULA", "y ~ x + f + (x | g) + (1 | h)"}, {"drop-missing", "true"}},
+                                     Settings{{"FORMULA", "y ~ x + z"}, {"weights", "w"}, {"drop-missing", "true"}}}) {
+        SCOPED_TRACE(settings.text("FORMULA"));
+        const FitFile file = fit(settings, path("part-*.csv"))->file();
+        const auto here = restore(file, path("part-*.csv"));
+        const std::vector<std::string> chosen{"beta", "sigma"};
+        const RowInfluence own(*here, chosen);
+        const std::vector<RobustSd> own_sds = robust_sds(*here);
+        const std::vector<RowInfluence::Case> own_cases = own.most_influential(5);
+        for (const int size : {1, 2, 3, 9}) {
+            SCOPED_TRACE(size);
+            Crew crew(size);
+            const Dataset data(path("part-*.csv"), crew.options());
+            const auto shared = restore(file, data);
+            const std::vector<RobustSd> sds = robust_sds(*shared);
+            ASSERT_EQ(sds.size(), own_sds.size());
+            for (std::size_t v = 0; v < sds.size(); ++v) EXPECT_EQ(sds[v].sd_robust, own_sds[v].sd_robust);
+            const RowInfluence influence(*shared, chosen);
+            const std::vector<RowInfluence::Case> cases = influence.most_influential(5);
+            ASSERT_EQ(cases.size(), 5U);
+            for (std::size_t i = 0; i < cases.size(); ++i) {
+                EXPECT_EQ(shared->file_row(cases[i].row), here->file_row(own_cases[i].row));
+                EXPECT_EQ(cases[i].inputs, own_cases[i].inputs);
+                EXPECT_EQ(cases[i].shifts, own_cases[i].shifts);
+            }
+            std::vector<double> distances;
+            std::vector<double> own_distances;
+            influence.each([&](const RowInfluence::Case& one) { distances.push_back(one.distance); });
+            own.each([&](const RowInfluence::Case& one) { own_distances.push_back(one.distance); });
+            EXPECT_EQ(distances, own_distances);
+            EXPECT_EQ(shared->fitted_response()->hat, here->fitted_response()->hat);
+            EXPECT_EQ(shared->picture().json(), here->picture().json());
+        }
+    }
+}
+
+TEST_F(RegressionRanks, AreFittedAgainWithoutSomeRows) {
+    write_parts();
+    const FitFile file = fit({{"FORMULA", "y ~ x + f"}}, path("part-*.csv"))->file();
+    Crew crew(3);
+    const auto shared = restore(file, Dataset(path("part-*.csv"), crew.options()));
+    const auto here = restore(file, path("part-*.csv"));
+    EXPECT_EQ(shared->refit({{1, 100000}, {}}).mean, here->refit({{1, 100000}, {}}).mean);
 }
 
 TEST_F(RegressionRanks, RefuseWhatOneProcessRefusesByPartAndRow) {
@@ -246,16 +289,17 @@ TEST_F(RegressionRanks, RefuseWhatOneProcessRefusesByPartAndRow) {
     expect_refused({{"FORMULA", "y ~ x + (0 + w | g)"}, {"weights", "w"}}, "part-*.csv", "the formula has that column");
 }
 
-TEST_F(RegressionRanks, RefuseResponsesThatNeedAllRowsAtEveryStep) {
+// Other responses, and the paper's model, look at all rows again at every step: rank 0 reads them.
+TEST_F(RegressionRanks, OfOtherResponsesAreFittedByOneProcess) {
     write_parts();
-    Crew crew(2);
-    EXPECT_EQ(refusal({{"FORMULA", "h ~ x"}, {"family", "poisson"}}, "part-*.csv", crew.options()),
-              path("part-*.csv") +
-                  ": a poisson response needs all rows at every step of the fit, so that they cannot be shared out "
-                  "among ranks: use lrvb instead of lrvb-mpi");
-    EXPECT_NE(refusal({{"response", "y"}, {"columns", "x"}, {"prior", "paper"}}, "part-*.csv", crew.options())
-                  .find("use lrvb instead of lrvb-mpi"),
-              std::string::npos);
+    for (const Settings& settings : {Settings{{"FORMULA", "h ~ x"}, {"family", "poisson"}},
+                                     Settings{{"response", "y"}, {"columns", "x"}, {"prior", "paper"}}}) {
+        const FitFile alone = fit(settings, path("part-*.csv"))->file();
+        Crew crew(2);
+        const Dataset data(path("part-*.csv"), crew.options());
+        EXPECT_EQ(text_of(settings, data), fit_text(alone));
+        EXPECT_EQ(restore(alone, data)->posterior().mean, alone.posterior.mean);
+    }
 }
 
 }  // namespace

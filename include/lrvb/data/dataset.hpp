@@ -168,6 +168,7 @@ class LRVB_EXPORT Dataset {
     DataRows rows(const RowSelection& selection) const;
     /// These columns, as they are.
     NewRows new_rows(const std::vector<std::string>& columns, bool drop_missing) const;
+    /// All rows, in this process, whoever else may read the files.
     DataFrame frame(const FrameOptions& options) const;
     /// The same, which many read together where DataOptions::crew has them.
     FrameRows frame_rows(const FrameOptions& options) const;

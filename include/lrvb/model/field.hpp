@@ -171,8 +171,8 @@ class LRVB_EXPORT FieldModel final : public RowModel {
     /// that makes no sense.
     explicit FieldModel(std::shared_ptr<const FieldData> data, const std::optional<FieldPrior>& prior = {});
     explicit FieldModel(const FieldData& data, const std::optional<FieldPrior>& prior = {});
-    /// Of normal rows that are with others. These cannot be asked one by one: what needs them throws
-    /// std::runtime_error.
+    /// Of normal rows that are with others, where they are asked what each does (ask_rows, tally_rows). What needs all
+    /// of them in one process brings them here.
     explicit FieldModel(std::shared_ptr<const FieldRows> rows, const std::optional<FieldPrior>& prior = {});
     ~FieldModel() override;
     FieldModel(const FieldModel&);
@@ -197,13 +197,16 @@ class LRVB_EXPORT FieldModel final : public RowModel {
     std::vector<std::string> inputs() const override;
     void ask_rows(const State& state, const Matrix& directions, RowChange change,
                   const RowVisitor& visit) const override;
+    std::string tally_rows(const State& state, const Matrix& directions, RowChange change, const RowTally& tally,
+                           const std::string& asked) const override;
     void row_log_likelihoods(const Matrix& statistics, int threads, const RowVisitor& visit) const override;
     void replicate_rows(const Matrix& statistics, std::uint64_t seed, int threads,
                         const ReplicateVisitor& visit) const override;
 
+    /// Without its rows where others have them.
     const FieldData& data() const;
-    /// Whether the rows are here; otherwise `data` has none.
-    bool has_rows() const;
+    /// With them: brought here, once, where others have them.
+    const FieldData& data_with_rows() const;
     /// Σ w: how often rows count together.
     double total_weight() const;
     /// Its centre included.

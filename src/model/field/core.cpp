@@ -54,11 +54,18 @@ Vector psi_of(const EffectParameters& part, const Matrix& covariance) {
 
 }  // namespace
 
+bool PsiPoint::has_precisions() const {
+    return std::all_of(parts.begin(), parts.end(), [](const EffectCovariance& part) {
+        return part.precision.allFinite() && part.precision.diagonal().minCoeff() > 0.0;
+    });
+}
+
 FieldCore::FieldCore(std::shared_ptr<const FieldRows> rows_in, const std::optional<FieldPrior>& given)
     : source(std::move(rows_in)) {
     const std::shared_ptr<const FieldData> data = source->outline();
     const auto* const here = dynamic_cast<const RowsHere*>(source.get());
     has_rows = here != nullptr;
+    if (has_rows) row_blocks = here->blocks();
     const FieldScales scales = sound_scales(*source);
     if (given && given->centre) {
         require_size("FieldPrior", "centre", given->centre->size(), data->columns.cols());
@@ -96,6 +103,15 @@ FieldCore::FieldCore(std::shared_ptr<const FieldRows> rows_in, const std::option
         fold_residuals();
         keep_rounding();
     }
+}
+
+const FieldDesign& FieldCore::row_design() const {
+    if (has_rows) return *design;
+    std::call_once(brought_, [&] {
+        brought_design_ = std::make_unique<const FieldDesign>(std::make_shared<const FieldData>(bring_rows(*source)),
+                                                              design->units());
+    });
+    return *brought_design_;
 }
 
 void FieldCore::fold_residuals() {
@@ -271,9 +287,7 @@ PsiPoint FieldCore::psi_point(const VectorView& psi) const {
 }
 
 std::unique_ptr<PrecisionFactor> FieldCore::factor(const PsiPoint& point) const {
-    for (const EffectCovariance& part : point.parts) {
-        if (!part.precision.allFinite() || !(part.precision.diagonal().minCoeff() > 0.0)) return nullptr;
-    }
+    if (!point.has_precisions()) return nullptr;
     auto result = std::make_unique<PrecisionFactor>(plan);
     if (!result->factorise(blocks, point.parts.back().precision(0, 0), fixed_precision, point.precisions))
         return nullptr;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/block_sums.hpp"
 #include "model/field/precision.hpp"
 #include "model/field/structure.hpp"
 #include "model/field/variance_parameters.hpp"
@@ -24,6 +25,9 @@ struct PsiPoint {
     std::vector<Matrix> precisions;       // of each factor
     double log_prior = 0.0;
     Vector prior_gradient;
+
+    /// Whether all sds are such that there are precisions.
+    bool has_precisions() const;
 };
 
 /// The last expansion to second order: a fit, its response and its file ask for the same one in turn.
@@ -100,6 +104,9 @@ class FieldCore {
     /// Ascends `value` along steps of −curvature⁻¹ gradient, halved as needed.
     static Vector bounded_step(const Matrix& curvature, const Vector& gradient, double longest);
 
+    /// The design with its rows, which are brought here, once, where others have them.
+    const FieldDesign& row_design() const;
+
     Index variance_count() const { return variance_count_; }
     Index size() const { return shape().size; }
     const FieldShape& shape() const { return design->shape(); }
@@ -118,6 +125,7 @@ class FieldCore {
 
     std::shared_ptr<const FieldRows> source;
     bool has_rows = true;  // in the design: it is not others who have them
+    RowBlocks row_blocks;  // of these
     std::shared_ptr<const FieldDesign> design;
     std::shared_ptr<const FieldStructure> structure;
     std::shared_ptr<const PrecisionPlan> plan;
@@ -150,6 +158,8 @@ class FieldCore {
     Vector guess() const;
 
     Vector guess_;
+    mutable std::once_flag brought_;
+    mutable std::unique_ptr<const FieldDesign> brought_design_;
 
     Index variance_count_ = 0;
     std::vector<Index> part_offset_;

@@ -409,8 +409,8 @@ const FieldData& FieldModel::data() const {
     return core_->design->data();
 }
 
-bool FieldModel::has_rows() const {
-    return core_->has_rows;
+const FieldData& FieldModel::data_with_rows() const {
+    return core_->row_design().data();
 }
 
 double FieldModel::total_weight() const {

@@ -1,5 +1,6 @@
 #include "base/parallel.hpp"
 #include "base/validate.hpp"
+#include "model/field/row_answers.hpp"
 #include "model/field/row_field.hpp"
 #include "model/rows_at_once.hpp"
 
@@ -15,11 +16,6 @@ constexpr double kStep = 0.01;
 
 std::size_t at(Index i) {
     return static_cast<std::size_t>(i);
-}
-
-Vector weights_of(const FieldData& data, Index first, Index count) {
-    if (data.weights.size() == 0) return Vector::Ones(count);
-    return data.weights.segment(first, count);
 }
 
 }  // namespace
@@ -71,7 +67,7 @@ void RowField::ask_rows(const State& state, const Matrix& directions, RowChange 
     for (; answers.first < rows; answers.first += kChunk) {
         const Index size = std::min(kChunk, rows - answers.first);
         answers.inputs = data.y.segment(answers.first, size);
-        answers.weights = weights_of(data, answers.first, size);
+        answers.weights = row_weights(data, answers.first, size);
         answers.answers = all.middleRows(answers.first, size);
         visit(answers);
     }
@@ -87,7 +83,7 @@ void RowField::row_log_likelihoods(const Matrix& statistics, int threads, const 
     for (; answers.first < design.rows(); answers.first += most) {
         const Index size = std::min(most, design.rows() - answers.first);
         answers.inputs = data.y.segment(answers.first, size);
-        answers.weights = weights_of(data, answers.first, size);
+        answers.weights = row_weights(data, answers.first, size);
         answers.answers.resize(size, statistics.cols());
         in_parallel(threads, statistics.cols(), [&](Index s) {
             const Vector predictor = design.predictor(statistics.col(s).tail(core_.size()), answers.first, size);

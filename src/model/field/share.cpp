@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -9,13 +10,29 @@ namespace lrvb::detail {
 
 namespace {
 
-enum class Question : int { first, sums, squares, copies, meetings, structure, fold, residuals };
+enum class Question : int {
+    first,
+    sums,
+    squares,
+    copies,
+    meetings,
+    structure,
+    fold,
+    residuals,
+    block_rows,
+    block,
+    asked,
+    answers,
+    tally
+};
 
 // How an answer is merged, in its first byte.
 constexpr char kFirst = 'f';
 constexpr char kSums = 's';
 constexpr char kCopies = 'c';
 constexpr char kMeetings = 'm';
+constexpr char kList = 'l';   // one behind the other
+constexpr char kTally = 't';  // what a tally kept
 constexpr char kNothing = 'n';
 
 ByteWriter writer_of(Question question) {
@@ -155,6 +172,57 @@ std::string merged_meetings(std::string_view left, std::string_view right) {
     return writer.take();
 }
 
+std::string merged_tallies(std::string_view left, std::string_view right) {
+    BlockTree<Tallied> tree = tallied_of(left);
+    tree.append(tallied_of(right));
+    return written(tree, find_row_tally(ByteReader(left).text()));
+}
+
+// Rows of a field as numbers.
+std::string rows_bytes(const FieldData& data, Index begin, Index end) {
+    ByteWriter writer;
+    const Index count = end - begin;
+    for (const Vector* numbers : {&data.y, &data.trials, &data.offset, &data.weights}) {
+        writer.vector(numbers->size() > 0 ? Vector(numbers->segment(begin, count)) : Vector());
+    }
+    writer.matrix(data.columns.middleRows(begin, count));
+    for (const FieldFactor& factor : data.factors) {
+        writer.numbers(std::vector<int>(factor.level.begin() + begin, factor.level.begin() + end));
+        writer.matrix(factor.values.middleRows(begin, count));
+    }
+    return writer.take();
+}
+
+// The same into data that have room for all rows.
+void put_rows(std::string_view bytes, Index begin, FieldData& data) {
+    ByteReader reader(bytes);
+    const Index rows = data.y.size();
+    for (Vector* numbers : {&data.y, &data.trials, &data.offset, &data.weights}) {
+        const Vector own = reader.vector();
+        if (own.size() == 0) continue;
+        numbers->conservativeResize(rows);
+        numbers->segment(begin, own.size()) = own;
+    }
+    const auto put = [&](Matrix& numbers) {
+        const Matrix own = reader.matrix();
+        numbers.middleRows(begin, own.rows()) = own;
+    };
+    put(data.columns);
+    for (FieldFactor& factor : data.factors) {
+        const std::vector<int> levels = reader.numbers<int>();
+        std::copy(levels.begin(), levels.end(), factor.level.begin() + begin);
+        put(factor.values);
+    }
+}
+
+// How many rows each super-block has, over all.
+std::vector<Index> ask_block_rows(const FieldRows& rows) {
+    const std::string answer = rows.ask(writer_of(Question::block_rows).take());
+    std::vector<Index> result;
+    for (ByteReader reader(std::string_view(answer).substr(1)); !reader.at_end();) result.push_back(reader.index());
+    return result;
+}
+
 Vector ask_sums(const FieldRows& rows, ByteWriter& writer) {
     return total_of(rows.ask(writer.take()).substr(1));
 }
@@ -203,6 +271,8 @@ std::string FieldShare::answer(std::string_view asked) {
             FieldCopies copies = read_copies(reader, data_->factors.size());
             structure_ = std::make_shared<const FieldStructure>(
                 std::make_shared<const FieldDesign>(data_, std::move(units)), meetings, std::move(copies));
+            plan_.reset();
+            answers_.reset();
             return std::string(1, kNothing);
         }
         case Question::fold: {
@@ -210,6 +280,32 @@ std::string FieldShare::answer(std::string_view asked) {
             return kSums + block_sums(blocks_, [&](Index begin, Index end) {
                        return structure_->fold(own, begin, end).numbers();
                    });
+        }
+        case Question::block_rows: {
+            ByteWriter writer;
+            for (Index b = 0; b < blocks_.count(); ++b) writer.number(blocks_.end(b) - blocks_.begin(b));
+            return kList + writer.take();
+        }
+        case Question::block: {
+            const Index block = reader.index();
+            if (!has_block(block)) return std::string(1, kList);
+            return kList + rows_bytes(*data_, blocks_.begin(block - blocks_.first), blocks_.end(block - blocks_.first));
+        }
+        case Question::asked:
+            take_asked(reader);
+            return std::string(1, kNothing);
+        case Question::answers: {
+            const Index block = reader.index();
+            std::string all(1, kList);
+            if (!has_block(block)) return all;
+            const Index begin = blocks_.begin(block - blocks_.first);
+            answers_->visit(begin, blocks_.end(block - blocks_.first), first_row_ + begin,
+                            [&](const RowAnswers& rows) { all += bytes_of(rows); });
+            return all;
+        }
+        case Question::tally: {
+            const RowTally& tally = find_row_tally(reader.text());
+            return kTally + written(answers_->tallied(blocks_, first_row_, tally, reader.rest()), tally);
         }
         case Question::residuals:
             break;
@@ -230,6 +326,16 @@ std::string FieldShare::answer(std::string_view asked) {
            });
 }
 
+// With the rows of all super-blocks, which tell what the first one here is called.
+void FieldShare::take_asked(ByteReader& reader) {
+    const std::vector<Index> rows = reader.numbers<Index>();
+    first_row_ = std::accumulate(rows.begin(), rows.begin() + blocks_.first, Index{0});
+    if (!plan_) plan_ = std::make_shared<const PrecisionPlan>(structure_);
+    answers_.reset();
+    answers_ =
+        std::make_unique<const NormalRowAnswers>(RowsAsked::of(reader.rest(), structure_->empty_blocks()), plan_);
+}
+
 std::string FieldShare::merge(const std::string& left, const std::string& right) {
     const std::string_view one = std::string_view(left).substr(1);
     const std::string_view other = std::string_view(right).substr(1);
@@ -240,6 +346,10 @@ std::string FieldShare::merge(const std::string& left, const std::string& right)
             return kCopies + merged_copies(one, other);
         case kMeetings:
             return kMeetings + merged_meetings(one, other);
+        case kTally:
+            return kTally + merged_tallies(one, other);
+        case kList:
+            return left + std::string(other);
         case kFirst:
             return ByteReader(one).vector().size() > 0 ? left : right;
         default:
@@ -293,6 +403,43 @@ FieldResiduals ask_residuals(const FieldRows& rows, const Vector& origin) {
     ByteWriter writer = writer_of(Question::residuals);
     const Vector sums = ask_sums(rows, writer.vector(origin));
     return {sums[0], sums.tail(origin.size())};
+}
+
+AskedRows::AskedRows(const FieldRows& rows, const RowsAsked& asked) : rows_(rows) {
+    const std::vector<Index> block_rows = ask_block_rows(rows);
+    blocks_ = static_cast<Index>(block_rows.size());
+    rows_.ask(writer_of(Question::asked).numbers(block_rows).take() + asked.bytes());
+}
+
+void AskedRows::visit(const RowVisitor& visit) const {
+    for (Index block = 0; block < blocks_; ++block) {
+        const std::string answer = rows_.ask(writer_of(Question::answers).number(block).take());
+        for (ByteReader reader(std::string_view(answer).substr(1)); !reader.at_end();) visit(row_answers_of(reader));
+    }
+}
+
+std::string AskedRows::tally(const RowTally& tally, const std::string& wanted) const {
+    const std::string answer = rows_.ask(writer_of(Question::tally).text(tally.name).take() + wanted);
+    return tallied_of(std::string_view(answer).substr(1)).take().bytes;
+}
+
+FieldData bring_rows(const FieldRows& rows) {
+    const std::vector<Index> block_rows = ask_block_rows(rows);
+    const Index count = std::accumulate(block_rows.begin(), block_rows.end(), Index{0});
+    FieldData data = *rows.outline();
+    data.y.resize(count);
+    data.columns.resize(count, data.columns.cols());
+    for (FieldFactor& factor : data.factors) {
+        factor.level.resize(static_cast<std::size_t>(count));
+        factor.values.resize(count, factor.values.cols());
+    }
+    Index begin = 0;
+    for (std::size_t block = 0; block < block_rows.size(); ++block) {
+        const std::string answer = rows.ask(writer_of(Question::block).number(static_cast<Index>(block)).take());
+        put_rows(std::string_view(answer).substr(1), begin, data);
+        begin += block_rows[block];
+    }
+    return data;
 }
 
 }  // namespace lrvb::detail

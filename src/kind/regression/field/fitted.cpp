@@ -129,8 +129,7 @@ std::unique_ptr<FittedField> FittedField::restored(FitFile file, const Dataset& 
         if (there == options.columns.end()) options.columns.push_back(*file.data.weights);
         options.numbers.push_back(*file.data.weights);
     }
-    FieldTable table(data.frame_rows(options));
-    table.require_family(record->shape.family);
+    FieldTable table(data, options, record->shape.family);
     const DataFrame& frame = table.frame();
     if (file.data.weights) {
         table.take_weights(frame.find(*file.data.weights));
@@ -147,15 +146,7 @@ std::unique_ptr<FittedField> FittedField::restored(FitFile file, const Dataset& 
     require_fitted_data(file, frame.name, checksum, frame.rows);
     auto model = std::make_shared<FieldModel>(table.rows(), record->numbers);
     return std::unique_ptr<FittedField>(
-        new FittedField(std::move(file), std::move(model), table.sd(), frame.file_rows, threads));
-}
-
-const FieldData& FittedField::rows() const {
-    if (model_->has_rows()) return model_->data();
-    throw std::runtime_error(
-        fmt::format("{}: this needs all rows of the regression in one process, but they are shared out among ranks: "
-                    "use lrvb instead of lrvb-mpi",
-                    file().data.name));
+        new FittedField(std::move(file), std::move(model), table.sd(), table.file_rows(), threads));
 }
 
 Posterior FittedField::refit(const RefitChange& change) const {

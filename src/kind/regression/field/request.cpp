@@ -75,7 +75,7 @@ void require_known(const FormulaOptions& options, const DataFrame& frame) {
     require("--numeric", options.numbers);
 }
 
-Source source_by_formula(const FitRequest& fit) {
+Source source_by_formula(const FitRequest& fit, FieldFamily family) {
     const Settings& settings = fit.settings;
     for (const char* key : {"response", "columns", "no-intercept"}) {
         if (!settings.has(key)) continue;
@@ -93,7 +93,7 @@ Source source_by_formula(const FitRequest& fit) {
         throw UsageError(fmt::format("--weights {}: the formula has that column too: choose another for one of them",
                                      printable(options.weights)));
     }
-    Source source{formula, options, FieldTable(fit.data.frame_rows(formula.reading(options, fit.data)))};
+    Source source{formula, options, FieldTable(fit.data, formula.reading(options, fit.data), family)};
     const DataFrame& frame = source.table.frame();
     require_known(options, frame);
     if (settings.has("weights")) source.take_weights(frame.find(settings.text("weights")));
@@ -102,13 +102,13 @@ Source source_by_formula(const FitRequest& fit) {
 }
 
 // --response and -c, which are short for a formula.
-Source source_by_columns(const FitRequest& fit) {
+Source source_by_columns(const FitRequest& fit, FieldFamily family) {
     const Settings& settings = fit.settings;
     if (!settings.has("response")) {
         throw UsageError(
             "there is neither a formula nor a --response: say what is to be explained, as in 'y ~ x + (1 | g)'");
     }
-    FieldTable table(fit.data.frame_rows(table_reading(settings)));
+    FieldTable table(fit.data, table_reading(settings), family);
     const TablePlaces places = table_places(settings, table.frame());
     Source source{{}, {}, std::move(table), places.response};
     if (places.weights >= 0) {
@@ -275,10 +275,9 @@ Request request_of(const FitRequest& fit) {
     const FieldLink link = link_of_word(family, settings.text("link"));
     const std::vector<PriorSentence> sentences = sentences_in(settings);
     const bool is_written = settings.has("FORMULA");
-    Source source = is_written ? source_by_formula(fit) : source_by_columns(fit);
+    Source source = is_written ? source_by_formula(fit, family) : source_by_columns(fit, family);
     FieldTable& table = source.table;
     const DataFrame& frame = table.frame();
-    table.require_family(family);
     if (!table.has_weight()) {
         throw std::runtime_error(
             fmt::format("{}: column {}: every row has the weight 0, so that none is left: choose "
@@ -329,7 +328,7 @@ Request request_of(const FitRequest& fit) {
     request.known.weights = source.weights;
     request.known.na = fit.data.na();
     request.known.checksum = table.checksum();
-    request.file_rows = frame.file_rows;
+    request.file_rows = table.file_rows();
     return request;
 }
 

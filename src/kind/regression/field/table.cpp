@@ -5,15 +5,12 @@
 #include "data/rows_digest.hpp"
 #include "formula/row_questions.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <limits>
 #include <numeric>
 #include <set>
-#include <stdexcept>
 
 namespace lrvb::detail {
 
@@ -33,7 +30,8 @@ enum class Question : char {
     field,
     response,
     moments,
-    checksum
+    checksum,
+    file_rows
 };
 
 char byte(Question question) {
@@ -282,6 +280,8 @@ std::string merged(Question question, const std::string& left, const std::string
             tree.append(hashes_of(right));
             return bytes_of(tree);
         }
+        case Question::file_rows:
+            return left + right;
         case Question::open:
             break;
     }
@@ -353,6 +353,12 @@ std::string TableShare::answer(std::string_view asked) {
         case Question::checksum:
             own = checksum();
             break;
+        case Question::file_rows: {
+            ByteWriter writer;
+            for (Index n = 0; n < frame_.rows; ++n) writer.number(frame_.file_row(n));
+            own = writer.take();
+            break;
+        }
         case Question::open:
             break;
     }
@@ -429,7 +435,10 @@ std::string TableShare::checksum() const {
     return bytes_of(tree);
 }
 
-FieldTable::FieldTable(FrameRows rows) : team_(std::move(rows.team)) {
+FieldTable::FieldTable(const Dataset& data, const FrameOptions& options, FieldFamily family) {
+    FrameRows rows =
+        family == FieldFamily::gaussian ? data.frame_rows(options) : FrameRows{data.frame(options), nullptr};
+    team_ = std::move(rows.team);
     if (is_here()) {
         const Index count = rows.frame.rows;
         here_ = std::make_unique<TableShare>(std::move(rows.frame), RowBlocks(count));
@@ -437,14 +446,6 @@ FieldTable::FieldTable(FrameRows rows) : team_(std::move(rows.team)) {
     }
     outline_ = std::move(rows.frame);
     ask(byte(Question::open), outline_bytes(outline_));
-}
-
-void FieldTable::require_family(FieldFamily family) const {
-    if (is_here() || family == FieldFamily::gaussian) return;
-    throw std::runtime_error(fmt::format(
-        "{}: a {} response needs all rows at every step of the fit, so that they cannot be shared out among "
-        "ranks: use lrvb instead of lrvb-mpi",
-        outline_.name, family_word(family)));
 }
 
 std::string FieldTable::ask(char question, const std::string& asked) const {
@@ -473,8 +474,18 @@ void FieldTable::take_weights(Index place) {
 Index FieldTable::leave_out_weightless() {
     const std::string answer = ask(byte(Question::weightless), ByteWriter().number(!is_here()).take());
     const Index count = ByteReader(answer).index();
+    left_out_ += count;
     if (!is_here()) outline_.rows -= count;
     return count;
+}
+
+std::vector<Index> FieldTable::file_rows() const {
+    if (is_here()) return frame().file_rows;
+    std::vector<Index> result;
+    if (outline_.dropped + left_out_ == 0) return result;
+    const std::string answer = ask(byte(Question::file_rows), {});
+    for (ByteReader reader(answer); !reader.at_end();) result.push_back(reader.index());
+    return result;
 }
 
 AskRows FieldTable::ask_formula() const {

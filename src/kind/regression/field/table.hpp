@@ -65,14 +65,13 @@ using EffectsVary = std::vector<std::vector<char>>;
 
 class FieldTable {
   public:
-    explicit FieldTable(FrameRows rows);
+    /// Normal rows may be with others; all others are looked at again at every step, and are read here.
+    FieldTable(const Dataset& data, const FrameOptions& options, FieldFamily family);
 
     bool is_here() const { return team_ == nullptr; }
     /// The columns, and how many rows there are. Where these are with others, a column has its different values alone,
     /// in the order in which they come.
     const DataFrame& frame() const { return is_here() ? here_->frame() : outline_; }
-    /// Refuses rows that are with others, but for a normal response: all others are looked at again at every step.
-    void require_family(FieldFamily family) const;
     /// Where the rows are here.
     TableShare& here() { return *here_; }
     /// Of the columns of `frame`; of numbers that group, which `every` names, all values.
@@ -85,6 +84,8 @@ class FieldTable {
     bool has_weight() const { return largest_weight_ > 0.0; }
     /// Rows of weight zero are as if they were not there. How many there were.
     Index leave_out_weightless();
+    /// DataFrame::file_rows of all rows that are left.
+    std::vector<Index> file_rows() const;
 
     AskRows ask_formula() const;
     /// Makes the columns of the formula.
@@ -110,6 +111,7 @@ class FieldTable {
     DataFrame outline_;
     TableFacts facts_;
     double largest_weight_ = 1.0;
+    Index left_out_ = 0;  // rows without weight
     std::shared_ptr<const FieldData> data_;
 };
 
