@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <string_view>
 
 namespace lrvb {
 
@@ -23,6 +24,19 @@ bool is_wished(CheckWish wish, const FittedModel& fitted) {
         return fitted.work_of_a_draw() * draws <= detail::kWorkOfASecond;
     }
     return wish != CheckWish::never;
+}
+
+// The remedy of a check, as one of the fit that asked for it.
+std::string refusal(const Check& check) {
+    constexpr std::string_view kCheck = "'lrvb check FIT DATA";
+    std::string trust = check.trust;
+    if (const std::size_t at = trust.find(kCheck); at != std::string::npos) {
+        trust.replace(at, kCheck.size(), "'lrvb fit … --exact");
+    }
+    return fmt::format(
+        "the exact posterior cannot be had by these draws: {}; without --exact the fit stands, and says how it "
+        "compares",
+        trust);
 }
 
 }  // namespace
@@ -67,6 +81,7 @@ bool check_fit(FittedModel& fitted, CheckWish wish, CheckOptions options, std::o
         if (wish == CheckWish::exact) {
             detail::require_one_optimum(file);
             exact = check(fitted, options);
+            if (!exact->reliable) throw std::invalid_argument(refusal(*exact));
         } else if (fitted.work_of_integration()) {
             Check integrated = check(fitted, options);
             if (integrated.reliable) {

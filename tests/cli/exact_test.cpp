@@ -76,7 +76,7 @@ TEST_F(ExactAnswers, AnExactFitIsTheFitThatACheckCorrects) {
 TEST_F(ExactAnswers, WhatCannotBeHadIsRefusedAndNothingIsWritten) {
     const Result result = lrvb("fit mixture $DATA/digits.csv -k 3 --exact --seconds 0.1 -o fit.json");
     EXPECT_EQ(result.code, 1);
-    EXPECT_NE(result.err.find("cannot be corrected by these draws"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("cannot be had by these draws"), std::string::npos) << result.err;
     EXPECT_FALSE(std::filesystem::exists(work() / "fit.json"));
 }
 

@@ -492,5 +492,72 @@ TEST_F(TextModels, BadModelsEndWithOneAndWriteNothing) {
     }
 }
 
+json variable_of(const json& summary, const std::string& name) {
+    for (const json& one : summary.at("variables")) {
+        if (one.at("name") == name) return one;
+    }
+    throw std::runtime_error(name);
+}
+
+// Three indicators, eight combinations: P(n = 3 | y) = 0.3·0.8·0.8·0.6/P(y) = 0.41 and P(n = 0 | y) above 0.1.
+TEST_F(TextModels, NodesWithFewValuesHaveIntervalsOfTheirValues) {
+    write("m.bug",
+          "model { a ~ dbern(0.3); b ~ dbern(0.2 + 0.6 * a); c ~ dbern(0.1 + 0.7 * b); y ~ dbern(0.1 + 0.5 * c)\n"
+          "  n <- a + b + c; any <- max(a, b); mu ~ dnorm(0, 1); far <- step(mu - 1) + step(-(mu + 1)) }");
+    write("d.json", R"({"y": 1})");
+    ASSERT_EQ(lrvb("fit model m.bug d.json -o fit.json").code, 0);
+    const json summary = lrvb("summary fit.json --format json").json();
+    EXPECT_EQ(variable_of(summary, "n").at("q5"), 0.0);
+    EXPECT_EQ(variable_of(summary, "n").at("q95"), 3.0);
+    EXPECT_EQ(variable_of(summary, "any").at("q95"), 1.0);
+    EXPECT_EQ(variable_of(summary, "a").at("q5"), 0.0);
+    EXPECT_EQ(variable_of(summary, "a").at("q95"), 1.0);
+    EXPECT_NEAR(variable_of(summary, "far").at("q95").get<double>(), 1.0, 1e-12);
+    EXPECT_NEAR(variable_of(summary, "far").at("mean").get<double>(), 0.3173, 0.02);  // P(|Z| > 1), by 4,000 draws
+}
+
+// p ~ Beta(2, 12), so that sd = √(ab/(a + b + 1))/(a + b) = 0.0904; quantiles of it are known.
+TEST_F(TextModels, AFunctionOfABetaNodeHasItsMoments) {
+    write("m.bug", "model { r ~ dbin(p, n); p ~ dbeta(1, 1); q <- 1 - p; large <- step(p - 0.1) }");
+    write("d.json", R"({"r": 1, "n": 12})");
+    for (const char* option : {"", "--exact"}) {
+        ASSERT_EQ(lrvb(std::string("fit model m.bug d.json -o fit.json ") + option).code, 0);
+        const Result result = lrvb("summary fit.json --format json");
+        ASSERT_EQ(result.code, 0) << result.err;
+        const json q = variable_of(result.json(), "q");
+        const double near = *option == 0 ? 0.002 : 0.01;  // of draws
+        EXPECT_NEAR(q.at("mean").get<double>(), 6.0 / 7.0, near);
+        EXPECT_NEAR(q.at("sd").get<double>(), 0.0904, near);
+        EXPECT_NEAR(q.at("q5").get<double>(), 0.6837, 2.0 * near);
+        EXPECT_NEAR(q.at("q95").get<double>(), 0.9719, 2.0 * near);
+        const json large = variable_of(result.json(), "large");
+        EXPECT_EQ(large.at("q5"), 0.0);
+        EXPECT_EQ(large.at("q95"), 1.0);
+    }
+}
+
+TEST_F(TextModels, CountsThatDoNotAddUpAreRefused) {
+    write("m.bug", "model { y[1:3] ~ dmulti(p[], 5); p[1:3] ~ ddirch(a[]) }");
+    write("d.json", R"({"y": [1, 2, 3], "a": [1, 1, 1]})");
+    const Result result = lrvb("fit model m.bug d.json -o fit.json");
+    EXPECT_EQ(result.code, 1);
+    EXPECT_NE(result.err.find("must be one of counts that add up to 5, and these add up to 6"), std::string::npos)
+        << result.err;
+    EXPECT_FALSE(std::filesystem::exists(work() / "fit.json"));
+}
+
+TEST_F(TextModels, ANodeThatIsNoNumberAtDrawsIsSaidToBe) {
+    write("m.bug", "model { y ~ dnorm(a, 1); a ~ dnorm(0, 1); la <- log(a) }");
+    write("d.json", R"({"y": 1.5})");
+    for (const char* option : {"", "--exact"}) {
+        const Result fit = lrvb(std::string("fit model m.bug d.json -o fit.json ") + option);
+        ASSERT_EQ(fit.code, 0) << fit.err;
+        const Result summary = lrvb("summary fit.json");
+        EXPECT_EQ(summary.code, 0) << summary.err;
+        if (*option != 0) continue;
+        EXPECT_NE(summary.out.find("no number in "), std::string::npos) << summary.out;
+    }
+}
+
 }  // namespace
 }  // namespace lrvb::testing

@@ -120,12 +120,25 @@ class Observing {
                  "a whole number from 0 to its size");
         } else if (name == "dpois" || name == "dnegbin" || name == "dmulti") {
             each([](double y, Index) { return is_whole(y) && y >= 0.0; }, "a whole number that is not negative");
+            if (name == "dmulti") require_totals(piece);
         } else if (name == "dgamma" || name == "dexp" || name == "dchisqr" || name == "dlnorm" || name == "dweib") {
             each([](double y, Index) { return std::isfinite(y) && y > 0.0; }, "positive");
         } else if (name == "dbeta") {
             each([](double y, Index) { return y > 0.0 && y < 1.0; }, "between 0 and 1");
         } else {
             each([](double y, Index) { return std::isfinite(y); }, "a finite number");
+        }
+    }
+
+    // Counts of dmulti(p, n) add up to n.
+    void require_totals(const Piece& piece) const {
+        for (Index row = 0; row < piece.size(); ++row) {
+            double sum = 0.0;
+            for (Index e = 0; e < own_.left_size(piece); ++e) sum += own_.observed(piece, row, e);
+            const double size = own_.number(piece, 1, row);
+            if (sum == size || std::isnan(sum)) continue;
+            refuse_value(piece, row, 0,
+                         fmt::format("one of counts that add up to {:g}, and these add up to {:g}", size, sum));
         }
     }
 
