@@ -208,6 +208,7 @@ std::string rounded(double value, double sd) {
     std::string scientific = fmt::format("{:.{}e}", value, digits);
     if (!is_plain && (of_value >= kDigits || places > 40)) return scientific;
     std::string fixed = fmt::format("{:.{}f}", value, places);
+    if (fixed.starts_with('-') && fixed.find_first_not_of("-0.") == std::string::npos) fixed.erase(0, 1);
     return is_plain || fixed.size() <= scientific.size() ? fixed : scientific;
 }
 

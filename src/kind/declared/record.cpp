@@ -187,12 +187,14 @@ void skew_weights(Posterior& posterior, std::size_t first, Index statistic, cons
 }
 
 // What is 0 or 1: at level 0.9 its interval ends there, too.
-PosteriorVariable indicator_variable(const VariableMeaning& meaning, double probability, Index at) {
+PosteriorVariable indicator_variable(const VariableMeaning& meaning, const Posterior& posterior, Index at) {
     constexpr double kTail = 0.05;
+    const double probability = posterior.mean[at];
     const double lower = probability > 1.0 - kTail ? 1.0 : 0.0;
     const double upper = probability > kTail ? 1.0 : 0.0;
+    const double sd = std::sqrt(std::max(0.0, probability * (1.0 - probability)));
     return interval_variable(meaning, probability, {{at, 1.0}}, lower, upper,
-                             std::sqrt(probability * (1.0 - probability)));
+                             sd * DeclaredVariables::stretch(at, posterior));
 }
 
 // Between its bounds, as its factor is.
@@ -256,7 +258,7 @@ void DeclaredVariables::report(Posterior& posterior, const State& state) const {
                 posterior.variables.push_back(transformed_variable(meaning, mean, {{at, 1.0}}, Transform::exponential,
                                                                    posterior.mean[at + 1], {{at + 1, 1.0}}));
             } else if (meaning.role == Role::weight) {  // of a label
-                posterior.variables.push_back(indicator_variable(meaning, mean, at));
+                posterior.variables.push_back(indicator_variable(meaning, posterior, at));
             } else {
                 posterior.variables.push_back(is_positive ? positive_variable(meaning, mean, {{at, 1.0}})
                                                           : unbounded_variable(meaning, mean, {{at, 1.0}}));

@@ -65,6 +65,26 @@ class FittedTextModel final : public FittedModel {
     }
     double work_of_a_draw() const override { return compiled_.work_of_a_draw(); }
 
+    /// A label whose sd is more than an indicator's can be: what it moves is not moved as far as first derivatives say.
+    std::vector<std::string> warnings() const override {
+        constexpr double kMost = 0.55;  // half of one, and a little
+        const std::vector<PosteriorVariable>& variables = posterior().variables;
+        std::vector<Index> labels;
+        for (std::size_t v = 0; v < variables.size(); ++v) {
+            const VariableMeaning& meaning = variables[v].meaning;
+            if (meaning.role == Role::weight && !meaning.is_parameter && !meaning.is_shown)
+                labels.push_back(static_cast<Index>(v));
+        }
+        if (labels.empty() || !posterior().has_response()) return {};
+        const Vector sds = posterior().sds(labels);
+        Index worst = 0;
+        if (!(sds.maxCoeff(&worst) > kMost)) return {};
+        return {fmt::format(
+            "the sd of {} is {:.2f}, more than what is 0 or 1 can have: linear response does not hold where labels are "
+            "so uncertain; compare with the exact posterior by 'lrvb check'",
+            variables[static_cast<std::size_t>(labels[static_cast<std::size_t>(worst)])].name, sds[worst])};
+    }
+
   private:
     Posterior posterior_at(const Model& model, const Optimum& optimum) const {
         const ModelVariables variables(model.layout(), record_->derived, record_->hidden, record_->monitor);
