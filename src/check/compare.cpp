@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kMostShift = 0.2;  // of a variable that is ok, Monte Carlo error included
 constexpr double kMostRatio = 0.15;
-constexpr double kQuantileTolerance = 0.3;  // in sds, at either end of the interval
+constexpr double kQuantileTolerance = 0.4;  // in sds, at either end of the interval
 constexpr double kLevel = 0.9;              // of that
 constexpr double kLargestKHat = 1.0;
 constexpr double kReliableRHat = 1.05;
@@ -165,13 +165,14 @@ Index undefined_draws(const Vector& values, const Eigen::ArrayXd& weights) {
 CheckedVariable compared(const Posterior::Row& row, const Vector& values, const Eigen::ArrayXd& weights, Check& check) {
     CheckedVariable variable{row.name, row.mean, row.sd, values[0], 0.0, 0.0, kNothing, 0.0, kNothing, "fixed"};
     check.variance_k_hat.push_back(-std::numeric_limits<double>::infinity());
-    if (row.sd == 0.0 && row.mean_field_sd == 0.0) return variable;  // held: draws differ by rounding at most
+    const bool is_defined = undefined_draws(values, weights) == 0;
+    if (row.sd == 0.0 && row.mean_field_sd == 0.0 && is_defined)
+        return variable;  // held: draws differ by rounding at most
     // A value that overflowed where there is no density does not count, nor does any other there.
     const Eigen::ArrayXd counted = counted_values(values, weights);
-    Index heaviest = 0;
-    weights.maxCoeff(&heaviest);
     if (counted.minCoeff() == counted.maxCoeff()) {
-        variable.mean_exact = values[heaviest];
+        variable.mean_exact = is_number(counted[0]) ? counted[0] : row.mean;
+        if (!is_defined) variable.verdict.clear();
         return variable;
     }
     variable.mean_exact = (weights * counted).sum();
@@ -250,13 +251,15 @@ class QuantileJudge {
     /// Empty where neither is off.
     std::string text(const Posterior::Row& row, const CheckedVariable& variable, Index at) {
         if (!(variable.sd_exact > 0.0)) return {};
+        for (std::size_t i = 0; i < draws_.size(); ++i) own_[i] = check_.values(at, draws_[i]);
         std::string text;
         for (const auto& [name, end, probability] :
              {std::tuple("q5", row.lower, 0.5 * (1.0 - kLevel)), std::tuple("q95", row.upper, 0.5 * (1.0 + kLevel))}) {
-            const double off = distance(end, probability, at) / variable.sd_exact;
-            if (!(std::abs(off) > kQuantileTolerance)) continue;
+            const double off = std::isfinite(end) ? distance(end, probability, at) / variable.sd_exact : kNothing;
+            if (std::abs(off) <= kQuantileTolerance) continue;
             if (!text.empty()) text += ", ";
-            text += fmt::format("{} off by {:+.2f} sd", name, off);
+            text += std::isfinite(off) ? fmt::format("{} off by {:+.2f} sd", name, off)
+                                       : fmt::format("{} is no number", name);
         }
         return text;
     }
@@ -265,13 +268,11 @@ class QuantileJudge {
     // How far it is from what the quantile may be. What has few values jumps where its probabilities are next to those
     // of the interval, so that these may be a little other.
     double distance(double end, double probability, Index at) {
-        if (!std::isfinite(end)) return 0.0;
         if (check_.integrated) {
             const Vector& quantiles = check_.integrated->quantiles[static_cast<std::size_t>(at)];
             if (quantiles.size() == 0) return 0.0;
             return end - quantile_at(Transform::identity, quantiles, probability);
         }
-        for (std::size_t i = 0; i < draws_.size(); ++i) own_[i] = check_.values(at, draws_[i]);
         const double error = std::sqrt(probability * (1.0 - probability) / std::max(check_.ess, 1.0));
         constexpr double kNextTo = 0.03;
         double lower = order_statistic(probability - error);
@@ -312,7 +313,7 @@ std::string off_text(const CheckedVariable& variable, double z) {
 std::string undefined_text(const Check& check, const Eigen::ArrayXd& weights, Index at) {
     if (check.integrated) return {};
     const Index count = undefined_draws(check.values.row(at), weights);
-    return count == 0 ? std::string() : fmt::format("no number in {} of {} draws; ", count, check.values.cols());
+    return count == 0 ? std::string() : fmt::format("no number in {} of {} draws", count, check.values.cols());
 }
 
 std::string unresolved_text(const CheckedVariable& variable, double z) {
@@ -335,13 +336,17 @@ std::string first_of(const std::vector<std::string>& names) {
 }  // namespace
 
 Eigen::ArrayXd counted_values(const Vector& values, const Eigen::ArrayXd& weights) {
-    Eigen::ArrayXd of_numbers = weights;
-    for (Index i = 0; i < values.size(); ++i) {
-        if (!is_number(values[i])) of_numbers[i] = -1.0;
+    Eigen::ArrayXd result = values;
+    const auto counts = [&](Index i) { return weights[i] > 0.0 && is_number(values[i]); };
+    const Index size = values.size();
+    Index next = 0;  // the draw that counts at or behind this one, round about
+    while (next < size && !counts(next)) ++next;
+    if (next == size) return result;
+    for (Index i = size - 1; i >= 0; --i) {
+        if (counts(i)) next = i;
+        result[i] = values[next];
     }
-    Index heaviest = 0;
-    of_numbers.maxCoeff(&heaviest);
-    return (of_numbers > 0.0).select(values.array(), values[heaviest]);
+    return result;
 }
 
 void compare(const Posterior& posterior, const Advice& advice, Check& check) {
@@ -376,14 +381,18 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
     std::vector<std::string> off;
     std::vector<std::string> unresolved;
     bool only_quantiles = true;  // of all that is off
-    double lacking = 0.0;        // of draws that tell of all, the root of how many times as many
+    bool are_undefined = false;
+    double lacking = 0.0;  // of draws that tell of all, the root of how many times as many
     for (std::size_t i = 0; i < rows.size(); ++i) {
         CheckedVariable& variable = check.variables[i];
         if (variable.verdict == "fixed") continue;
         if (check.verdict == CheckVerdict::unchecked) {
             variable.verdict = "not checked";
-        } else if (std::string text = undefined_text(check, weights, static_cast<Index>(i)) + off_text(variable, z);
-                   !text.empty()) {
+        } else if (std::string text = undefined_text(check, weights, static_cast<Index>(i)); !text.empty()) {
+            variable.verdict = std::move(text);
+            off.push_back(variable.name);
+            are_undefined = true;
+        } else if (text = off_text(variable, z); !text.empty()) {
             variable.verdict = std::move(text);
             off.push_back(variable.name);
             only_quantiles = false;
@@ -408,8 +417,10 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
     } else if (!off.empty()) {
         const char* seen = check.reliable ? (off.size() == 1 ? "is" : "are") : (off.size() == 1 ? "seems" : "seem");
         if (check.reliable) check.verdict = CheckVerdict::off;
-        const char* by = only_quantiles ? "a quantile by more than 0.3 sd, the means and sds being right"
-                                        : "a mean by more than 0.1 sd, or an sd by more than 10%";
+        const char* by =
+            are_undefined ? "infinite or undefined at draws, or a mean by more than 0.1 sd, or an sd by more than 10%"
+            : only_quantiles ? "a quantile by more than 0.4 sd, the means and sds being right"
+                             : "a mean by more than 0.1 sd, or an sd by more than 10%";
         check.message =
             fmt::format("{} of {} variables {} off ({}): {}", off.size(), rows.size(), seen, by, first_of(off));
     } else if (!unresolved.empty()) {

@@ -205,6 +205,12 @@ FitFile corrected(const FitFile& fit, const Check& check) {
     record.ess = check.ess;
     if (std::isfinite(check.k_hat)) record.k_hat = check.k_hat;
     if (std::isfinite(check.r_hat)) record.r_hat = check.r_hat;
+    for (const CheckedVariable& variable : check.variables) {
+        if (!variable.verdict.starts_with("no number")) continue;
+        result.warnings.push_back(
+            fmt::format("{} is {}: infinite or undefined there; what is shown of it is of the other draws",
+                        variable.name, variable.verdict));
+    }
     result.correction = record;
     result.check.reset();  // it spoke of the means before
     return result;

@@ -35,8 +35,8 @@ void draw(const Target& target, int threads, Index gradients, const std::functio
 using Advice = std::function<std::string(const Check& check, double factor)>;
 std::string more_draws(const Check& check, double factor);
 
-/// Values of a variable at draws, with those that do not count, and those that are no numbers, as at the heaviest draw
-/// that is one.
+/// Values of a variable at draws. Those that do not count, and those that are no numbers, are as at the next draw that
+/// does, so that moments and quantiles are about those of the others.
 Eigen::ArrayXd counted_values(const Vector& values, const Eigen::ArrayXd& weights);
 
 /// Compares the answer with the draws.

@@ -46,6 +46,10 @@ Transform read_transform(const Fields& unbounded) {
         const double lower = unbounded.has("lower") ? unbounded.number("lower") : -infinity;
         const double upper = unbounded.has("upper") ? unbounded.number("upper") : infinity;
         if (!(lower < upper)) unbounded.refuse("a variable's transform", "has its bounds in the wrong order");
+        const bool has_both = unbounded.has("lower") && unbounded.has("upper");
+        if (has_both ? !std::isfinite(upper - lower) : upper - lower != infinity || lower == -upper) {
+            unbounded.refuse("a variable's transform", "has no bounds, or bounds that are too far apart");
+        }
         return Transform::between(lower, upper);
     }
     const auto* known =

@@ -60,15 +60,17 @@ void require_covariance(const std::shared_ptr<const Covariance>& covariance, con
 }
 
 bool is_possible(const Transform& transform, double value) {
+    // Bounds are written as they are, and read as an origin and a unit.
+    const double nearly = transform.is_plain() ? 0.0 : 1e-12;
     const double plain = (value - transform.origin) / transform.unit;
     switch (transform.kind) {
         case Transform::Kind::exponential:
-            return plain >= 0.0;
+            return plain >= -nearly;
         case Transform::Kind::logistic:
-            return plain >= 0.0 && plain <= 1.0;
+            return plain >= -nearly && plain <= 1.0 + nearly;
         case Transform::Kind::negative:
         case Transform::Kind::log_logistic:
-            return plain <= 0.0;
+            return plain <= nearly;
         case Transform::Kind::correlation:
             return plain >= -1.0 && plain <= 1.0;
         case Transform::Kind::identity:
@@ -117,9 +119,12 @@ void require_centres(const Posterior& posterior, const Fields& fields) {
     std::vector<Index> all(posterior.variables.size());
     std::iota(all.begin(), all.end(), Index{0});
     const Vector sds = covariance->variances(posterior.unbounded_gradients(all)).cwiseMax(0.0).cwiseSqrt();
+    const Vector own = covariance->variances(posterior.gradients(all)).cwiseMax(0.0).cwiseSqrt();
     for (std::size_t v = 0; v < all.size(); ++v) {
         const PosteriorVariable& variable = posterior.variables[v];
-        const double sd = sds[static_cast<Index>(v)];
+        // On its own scale the interval of what has few values may be narrow, and not about the mean.
+        const bool is_itself = variable.unbounded.transform == Transform::identity;
+        const double sd = std::max(sds[static_cast<Index>(v)], is_itself ? own[static_cast<Index>(v)] : 0.0);
         const double mean = unbounded_values(variable.unbounded.transform, Vector{{variable.mean}})[0];
         if (!std::isfinite(sd))
             fields.refuse("posterior.variables", fmt::format("gives {} no sd", shown(variable.name)));

@@ -170,15 +170,18 @@ std::optional<std::pair<double, Vector>> exact_sd(const AnyFamily& family, const
 }
 
 double slope_to_unbounded(const Transform& transform, double value) {
+    const double plain = (value - transform.origin) / transform.unit;
     switch (transform.kind) {
         case Transform::Kind::exponential:
-            return 1.0 / value;
+            return 1.0 / (plain * transform.unit);
+        case Transform::Kind::negative:
+            return -1.0 / (plain * transform.unit);
         case Transform::Kind::logistic:
-            return 1.0 / (value * (1.0 - value));
+            return 1.0 / (plain * (1.0 - plain) * transform.unit);
         case Transform::Kind::correlation:
-            return 1.0 / (1.0 - value * value);
+            return 1.0 / ((1.0 - plain * plain) * transform.unit);
         default:
-            return 1.0;
+            return 1.0 / transform.unit;
     }
 }
 

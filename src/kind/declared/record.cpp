@@ -166,49 +166,65 @@ void DeclaredVariables::add(Index variable) {
 
 namespace {
 
+// How many times their mean-field sds the posterior sds of combinations are.
+Vector stretches(const SparseMatrix& combinations, const Posterior& posterior) {
+    Vector result = Vector::Ones(combinations.cols());
+    if (!posterior.covariance) return result;
+    const Vector own = posterior.covariance->variances(combinations);
+    const Vector mean_field = posterior.mean_field_covariance->variances(combinations);
+    for (Index c = 0; c < result.size(); ++c) {
+        if (mean_field[c] > 0.0 && own[c] > 0.0) result[c] = std::sqrt(own[c] / mean_field[c]);
+    }
+    return result;
+}
+
 // A variable that moves with the statistic at `at`, and whose u moves along the one at `along`.
-PosteriorVariable skewed_variable(const VariableMeaning& meaning, const Posterior& posterior, Index at, Index along,
-                                  const Transform& transform, const SkewedScale& scale) {
-    return transformed_variable(meaning, posterior.mean[at], {{at, 1.0}}, transform,
-                                scale.centre(DeclaredVariables::stretch(along, posterior)), {{along, scale.slope}});
+PosteriorVariable skewed_variable(const VariableMeaning& meaning, const Posterior& posterior, const Vector& stretch,
+                                  Index at, Index along, const Transform& transform, const SkewedScale& scale) {
+    return transformed_variable(meaning, posterior.mean[at], {{at, 1.0}}, transform, scale.centre(stretch[along]),
+                                {{along, scale.slope}});
 }
 
 // Weights among the variables from `first` on, in their order, get the intervals of their Beta densities. Statistics
 // are the logarithms.
-void skew_weights(Posterior& posterior, std::size_t first, Index statistic, const Vector& alpha) {
+void skew_weights(Posterior& posterior, const Vector& stretch, std::size_t first, Index statistic,
+                  const Vector& alpha) {
     for (Index k = 0; first + static_cast<std::size_t>(k) < posterior.variables.size(); ++k) {
-        const std::optional<SkewedScale> scale = skewed_logit(alpha[k], alpha.sum() - alpha[k]);
+        const double others = alpha.head(k).sum() + alpha.tail(alpha.size() - k - 1).sum();
+        const std::optional<SkewedScale> scale = skewed_logit(alpha[k], others);
         if (!scale) continue;
         PosteriorVariable& variable = posterior.variables[first + static_cast<std::size_t>(k)];
         const Index along = statistic + k;
-        variable.unbounded = {
-            Transform::logistic, scale->centre(DeclaredVariables::stretch(along, posterior)), {{along, scale->slope}}};
+        variable.unbounded = {Transform::logistic, scale->centre(stretch[along]), {{along, scale->slope}}};
     }
 }
 
 // What is 0 or 1: at level 0.9 its interval ends there, too.
-PosteriorVariable indicator_variable(const VariableMeaning& meaning, const Posterior& posterior, Index at) {
+PosteriorVariable indicator_variable(const VariableMeaning& meaning, const Posterior& posterior, const Vector& stretch,
+                                     Index at) {
     constexpr double kTail = 0.05;
     const double probability = posterior.mean[at];
     const double lower = probability > 1.0 - kTail ? 1.0 : 0.0;
     const double upper = probability > kTail ? 1.0 : 0.0;
     const double sd = std::sqrt(std::max(0.0, probability * (1.0 - probability)));
-    return interval_variable(meaning, probability, {{at, 1.0}}, lower, upper,
-                             sd * DeclaredVariables::stretch(at, posterior));
+    return interval_variable(meaning, probability, {{at, 1.0}}, lower, upper, sd * stretch[at]);
 }
 
 // Between its bounds, as its factor is.
-PosteriorVariable cut_variable(const VariableMeaning& meaning, const Posterior& posterior, Index at,
-                               const family::TruncatedNormal& family, const VectorView& natural) {
+PosteriorVariable cut_variable(const VariableMeaning& meaning, const Posterior& posterior, const Vector& stretch,
+                               Index at, const family::TruncatedNormal& family, const VectorView& natural) {
     const Transform transform = Transform::between(family.lower(), family.upper());
     const std::optional<SkewedScale> scale = skewed_cut(family, natural, transform);
-    return scale ? skewed_variable(meaning, posterior, at, at, transform, *scale)
+    return scale ? skewed_variable(meaning, posterior, stretch, at, at, transform, *scale)
                  : unbounded_variable(meaning, posterior.mean[at], {{at, 1.0}});
 }
 
 }  // namespace
 
 void DeclaredVariables::report(Posterior& posterior, const State& state) const {
+    SparseMatrix each(posterior.mean.size(), posterior.mean.size());
+    each.setIdentity();
+    const Vector stretch = stretches(each, posterior);
     for (const Reported& one : reported_) {
         const AnyFamily& family = layout_[one.variable].family;
         const auto statistic = [&](const VariableMeaning& meaning) {
@@ -231,7 +247,7 @@ void DeclaredVariables::report(Posterior& posterior, const State& state) const {
                 const Vector alpha = std::visit(
                     [&](const auto& own) { return own.standard(layout_.segment(state.natural, one.variable)); },
                     family);
-                skew_weights(posterior, posterior.variables.size() - (is_beta ? 1 : count), one.first, alpha);
+                skew_weights(posterior, stretch, posterior.variables.size() - (is_beta ? 1 : count), one.first, alpha);
             }
             continue;
         }
@@ -242,7 +258,7 @@ void DeclaredVariables::report(Posterior& posterior, const State& state) const {
             const bool is_free = !state.clamped[static_cast<std::size_t>(one.variable)];
             const VectorView natural = layout_.segment(state.natural, one.variable);
             if (const auto* cut = std::get_if<family::TruncatedNormal>(&family); cut != nullptr && is_free) {
-                posterior.variables.push_back(cut_variable(meaning, posterior, at, *cut, natural));
+                posterior.variables.push_back(cut_variable(meaning, posterior, stretch, at, *cut, natural));
                 continue;
             }
             std::optional<SkewedScale> scale;
@@ -252,13 +268,13 @@ void DeclaredVariables::report(Posterior& posterior, const State& state) const {
                 scale = skewed_logarithm(family, natural);
             }
             if (scale) {
-                posterior.variables.push_back(
-                    skewed_variable(meaning, posterior, at, is_gamma ? at + 1 : at, Transform::exponential, *scale));
+                posterior.variables.push_back(skewed_variable(meaning, posterior, stretch, at, is_gamma ? at + 1 : at,
+                                                              Transform::exponential, *scale));
             } else if (is_gamma && is_positive) {  // the interval is that of its logarithm
                 posterior.variables.push_back(transformed_variable(meaning, mean, {{at, 1.0}}, Transform::exponential,
                                                                    posterior.mean[at + 1], {{at + 1, 1.0}}));
             } else if (meaning.role == Role::weight) {  // of a label
-                posterior.variables.push_back(indicator_variable(meaning, posterior, at));
+                posterior.variables.push_back(indicator_variable(meaning, posterior, stretch, at));
             } else {
                 posterior.variables.push_back(is_positive ? positive_variable(meaning, mean, {{at, 1.0}})
                                                           : unbounded_variable(meaning, mean, {{at, 1.0}}));
@@ -267,11 +283,10 @@ void DeclaredVariables::report(Posterior& posterior, const State& state) const {
     }
 }
 
-double DeclaredVariables::stretch(Index at, const Posterior& posterior) {
-    if (!posterior.covariance || posterior.covariance->matrix() == nullptr) return 1.0;
-    const Matrix* mean_field = posterior.mean_field_covariance->matrix();
-    if (mean_field == nullptr || !((*mean_field)(at, at) > 0.0)) return 1.0;
-    return std::sqrt(std::max(0.0, (*posterior.covariance->matrix())(at, at) / (*mean_field)(at, at)));
+double DeclaredVariables::stretch(Index statistic, const Posterior& posterior) {
+    SparseMatrix unit(posterior.mean.size(), 1);
+    unit.insert(statistic, 0) = 1.0;
+    return stretches(unit, posterior)[0];
 }
 
 std::optional<std::pair<double, double>> DeclaredVariables::skewed_logarithm_at(Index statistic,

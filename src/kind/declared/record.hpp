@@ -69,7 +69,7 @@ class DeclaredVariables {
     /// Appends all variables to a posterior that has their statistics.
     void report(Posterior& posterior, const State& state) const;
 
-    /// How many times its mean-field sd the posterior sd of a statistic is, where covariances are matrices; or 1.
+    /// How many times its mean-field sd the posterior sd of a statistic is.
     static double stretch(Index statistic, const Posterior& posterior);
     /// Centre and slope of the normal whose quantiles are those of the logarithm at this statistic of the posterior, of
     /// a Gamma or a Scale variable; empty for any other.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace lrvb::detail {
@@ -18,8 +19,14 @@ std::optional<SkewedScale> skewed_scale(double mean, double lower, double upper,
     return SkewedScale{mean, 0.5 * (lower + upper), 0.5 * width / (central_quantile(kLevel) * sd)};
 }
 
+// Beyond it a density is a spike, or a normal.
+bool is_moderate(double shape) {
+    return shape > 1e-3 && shape < 1e12;
+}
+
 // log x of a Gamma variable with this shape and mean.
 std::optional<SkewedScale> gamma_scale(double shape, double mean, double sd) {
+    if (!is_moderate(shape)) return std::nullopt;
     const double rate = shape / mean;
     const double lower = std::log(gamma_quantile(shape, 0.5 * (1.0 - kLevel)) / rate);
     const double upper = std::log(gamma_quantile(shape, 0.5 * (1.0 + kLevel)) / rate);
@@ -54,7 +61,9 @@ double cut_quantile(double mean, double sd, double lower, double upper, double p
     const double b = (upper - mean) / sd;
     if (a > 0.0) return 2.0 * mean - cut_quantile(mean, sd, 2.0 * mean - upper, 2.0 * mean - lower, 1.0 - probability);
     const double below = normal_cdf(a);
-    return mean + sd * normal_quantile(below + probability * (normal_cdf(b) - below));
+    const double here = below + probability * (normal_cdf(b) - below);
+    if (!(here > 0.0 && here < 1.0)) return std::numeric_limits<double>::quiet_NaN();  // too far out to tell
+    return mean + sd * normal_quantile(here);
 }
 
 }  // namespace
@@ -77,6 +86,7 @@ std::optional<SkewedScale> skewed_diagonal(const family::Wishart& family, const 
 }
 
 std::optional<SkewedScale> skewed_logit(double a, double b) {
+    if (!is_moderate(a) || !is_moderate(b)) return std::nullopt;
     const auto end = [&](double probability) {
         const double p = beta_quantile(a, b, probability);
         const double rest = beta_quantile(b, a, 1.0 - probability);

@@ -195,11 +195,23 @@ bool NodeFunction::is_at_most(const Product& part, const Product& term) {
     });
 }
 
+// Whether nothing in it can be negative.
+bool NodeFunction::is_surely_positive(const Span& span) {
+    return std::ranges::all_of(span, [](const Instruction& instruction) {
+        if (instruction.op == Op::leaf || instruction.op == Op::leaf_exp) {
+            return instruction.op == Op::leaf_exp || instruction.range != Range::any;
+        }
+        return instruction.op == Op::number || instruction.op == Op::add || instruction.op == Op::multiply ||
+               instruction.op == Op::divide || instruction.op == Op::power || instruction.op == Op::sqrt ||
+               instruction.op == Op::exp;
+    });
+}
+
 // Whether it is a/(a + b + …), where all of these are positive.
 bool NodeFunction::is_share(const Product& product) {
     for (std::size_t f = 0; f < product.factors.size(); ++f) {
         const auto& [span, power] = product.factors[f];
-        if (power != -1.0 || span.back().op != Op::add) continue;
+        if (power != -1.0 || span.back().op != Op::add || !is_surely_positive(span)) continue;
         Product part = product;
         part.factors.erase(part.factors.begin() + static_cast<std::ptrdiff_t>(f));
         std::vector<Product> parts;
@@ -252,6 +264,8 @@ void NodeFunction::analyse() {
     };
     const auto count = static_cast<Index>(statistics_.size());
     std::vector<Known> stack;
+    const bool has_inverse =
+        std::ranges::any_of(program_, [](const Instruction& one) { return one.op == Op::inverse; });
     const auto is_positive = [](Range range) { return range == Range::positive || range == Range::probability; };
     for (std::size_t place = 0; place < program_.size(); ++place) {
         const Instruction& instruction = program_[place];
@@ -323,8 +337,10 @@ void NodeFunction::analyse() {
         stack.pop_back();
         const bool positive = is_positive(left.range) && is_positive(right.range);
         const auto product = [&] {
+            constexpr std::size_t kLongest = 100;  // that is looked at closely
             Product result_of;
-            multiply(last_value(Span(program_).first(place + 1)), 1.0, result_of);
+            const Span own = last_value(Span(program_).first(place + 1));
+            if (own.size() <= kLongest) multiply(own, 1.0, result_of);
             return result_of;
         };
         const auto is_number = [](const Known& known, double number) {
@@ -348,7 +364,7 @@ void NodeFunction::analyse() {
                     const bool both = left.range == Range::probability && right.range == Range::probability;
                     result.range = both || is_share(product()) ? Range::probability : Range::positive;
                 }
-                if (!positive && is_correlation(product())) result.range = Range::correlation;
+                if (!positive && has_inverse && is_correlation(product())) result.range = Range::correlation;
                 if (is_number(left, 1.0)) result.range = right.range;
                 if (is_number(right, 1.0)) result.range = left.range;
                 result.linear = (left.linear && right.is_constant) || (left.is_constant && right.linear);
@@ -360,7 +376,8 @@ void NodeFunction::analyse() {
                 break;
             case Op::divide:
                 if (positive) result.range = is_share(product()) ? Range::probability : Range::positive;
-                if (left.range == Range::any && is_correlation(product())) result.range = Range::correlation;
+                if (left.range == Range::any && has_inverse && is_correlation(product()))
+                    result.range = Range::correlation;
                 result.linear = left.linear && right.is_constant;
                 result.multiple = left.multiple && right.is_constant && right.number > 0.0;
                 if (left.log && right.log) {

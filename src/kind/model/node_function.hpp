@@ -121,6 +121,7 @@ class NodeFunction {
     static void multiply(const Span& span, double power, Product& product);
     static void add_terms(const Span& span, std::vector<Product>& terms);
     static bool is_at_most(const Product& part, const Product& term);
+    static bool is_surely_positive(const Span& span);
     static bool is_share(const Product& product);
     static bool is_correlation(const Product& product);
 

@@ -30,6 +30,7 @@ NodeValues node_values(const NodeFunction& function, const Vector& at, const std
     Vector statistics = at;
     const auto add = [&](double weight) {
         const double value = function.value(statistics);
+        if (!std::isfinite(value)) return;
         result.values.emplace_back(value, weight);
         result.along += weight * value * (statistics - at);
     };
@@ -39,20 +40,21 @@ NodeValues node_values(const NodeFunction& function, const Vector& at, const std
             if (labels[0].probabilities[state] > 0.0) add(labels[0].probabilities[state]);
         }
     } else {
-        Matrix own = covariance;
+        std::vector<bool> is_label(static_cast<std::size_t>(at.size()), false);
         for (const NodeLabel& label : labels) {
-            for (const auto& [slot, state] : label.slots) {
-                own.row(slot).setZero();
-                own.col(slot).setZero();
-            }
+            for (const auto& [slot, state] : label.slots) is_label[static_cast<std::size_t>(slot)] = true;
         }
-        const Eigen::SelfAdjointEigenSolver<Matrix> eigen(own);
-        const Vector roots = eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt();
+        std::vector<Index> others;
+        for (Index s = 0; s < at.size(); ++s) {
+            if (!is_label[static_cast<std::size_t>(s)]) others.push_back(s);
+        }
+        const Eigen::SelfAdjointEigenSolver<Matrix> eigen(covariance(others, others));
+        const Matrix root = eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
         Random random(kDraws, at.size());
-        Vector whitened(at.size());
+        Vector whitened(static_cast<Index>(others.size()));
         for (Index draw = 0; draw < kDraws; ++draw) {
-            for (Index s = 0; s < whitened.size(); ++s) whitened[s] = random.normal();
-            statistics = at + eigen.eigenvectors() * roots.cwiseProduct(whitened);
+            for (double& z : whitened) z = random.normal();
+            statistics(others) = at(others) + root * whitened;
             for (const NodeLabel& label : labels) {
                 double left = random.uniform();
                 Index state = 0;
@@ -64,6 +66,12 @@ NodeValues node_values(const NodeFunction& function, const Vector& at, const std
             add(1.0 / static_cast<double>(kDraws));
         }
     }
+    // Of what is no number somewhere, the rest; of what never is, zero, which a check does not let pass.
+    double total = 0.0;
+    for (const auto& [value, weight] : result.values) total += weight;
+    if (result.values.empty()) result.values.emplace_back(0.0, total = 1.0);
+    for (auto& [value, weight] : result.values) weight /= total;
+    result.along /= total;
     std::sort(result.values.begin(), result.values.end());
     return result;
 }

@@ -30,7 +30,8 @@ struct NodeValues {
         const double middle = mean();
         double sum = 0.0;
         for (const auto& [value, weight] : values) sum += weight * (value - middle) * (value - middle);
-        return std::sqrt(sum);
+        const double result = std::sqrt(sum);
+        return result > 1e-12 * std::abs(middle) ? result : 0.0;  // not of rounding
     }
     /// The first below which, with itself, there is so much.
     double quantile(double probability) const {
@@ -41,6 +42,12 @@ struct NodeValues {
         }
         return values.back().first;
     }
+};
+
+/// Of a function of a Beta node: under q, whose mean is reported, and stretched as the linear response says.
+struct BetaValues {
+    NodeValues plain;
+    NodeValues stretched;
 };
 
 /// One label alone has few states, which are all taken; otherwise draws are: labels as q has them, the other statistics

@@ -3,9 +3,7 @@
 #include "kind/model/node_function.hpp"
 #include "kind/model/node_values.hpp"
 
-#include <lrvb/family/random.hpp>
-
-#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,22 +62,23 @@ constexpr double kLeast = 1e-100;  // what is less has no logarithm with a slope
 PosteriorVariable valued_variable(const VariableMeaning& meaning, const NodeFunction& function, const Vector& at,
                                   const std::vector<NodeLabel>& labels, const Posterior& posterior) {
     const std::vector<Index>& positions = function.statistics();
-    const Covariance& whole = posterior.covariance ? *posterior.covariance : *posterior.mean_field_covariance;
-    const Matrix covariance = block_of(whole, positions, posterior.mean.size());
-    const NodeValues values = node_values(function, at, labels, covariance);
+    const Matrix mean_field = block_of(*posterior.mean_field_covariance, positions, posterior.mean.size());
+    const Matrix covariance =
+        posterior.covariance ? block_of(*posterior.covariance, positions, posterior.mean.size()) : mean_field;
+    // Labels are those of mean field, and so is what is drawn with them: the response is in the slopes alone.
+    const Matrix& drawn = labels.empty() ? covariance : mean_field;
+    const NodeValues values = node_values(function, at, labels, drawn);
     double mean = values.mean();
-    double sd = values.sd();
     Vector slopes = Vector::Zero(at.size());
     if (function.is_linear()) {
         std::tie(mean, slopes) = function.gradient(at);
-    } else if (sd > 0.0) {
-        slopes = covariance.completeOrthogonalDecomposition().solve(values.along);
-        const double length = slopes.dot(covariance * slopes);
-        if (length > 0.0) slopes *= sd / std::sqrt(length);
+    } else if (const double sd_drawn = values.sd(); sd_drawn > 0.0 && std::isfinite(sd_drawn)) {
+        slopes = drawn.completeOrthogonalDecomposition().solve(values.along);
+        const double length = slopes.dot(drawn * slopes);
+        if (length > 0.0) slopes *= sd_drawn / std::sqrt(length);
         if (!(length > 0.0)) slopes.setZero();
     }
-    sd = std::sqrt(std::max(0.0, slopes.dot(covariance * slopes)));
-    if (!std::isfinite(mean)) mean = function.value(at);
+    const double sd = std::sqrt(std::max(0.0, slopes.dot(covariance * slopes)));
     const double lower = values.quantile(0.05);
     const double upper = values.quantile(0.95);
     const Gradient gradient = along(positions, slopes);
@@ -89,22 +88,27 @@ PosteriorVariable valued_variable(const VariableMeaning& meaning, const NodeFunc
 
 // A function of one Beta node: moments and interval are those of its values.
 PosteriorVariable share_variable(const VariableMeaning& meaning, const NodeFunction& function, const Vector& at,
-                                 const NodeValues& values, const Posterior& posterior) {
+                                 const BetaValues& beta, const Posterior& posterior) {
+    const NodeValues& values = beta.stretched;
+    const double mean = beta.plain.mean();
     const std::vector<Index>& positions = function.statistics();
     const Covariance& whole = posterior.covariance ? *posterior.covariance : *posterior.mean_field_covariance;
     const Matrix covariance = block_of(whole, positions, posterior.mean.size());
     Vector slopes = function.gradient(at).second;
     const double first = std::sqrt(std::max(0.0, slopes.dot(covariance * slopes)));
     const double sd = values.sd();
-    if (!(first > 0.0 && sd > 0.0)) return unbounded_variable(meaning, values.mean(), along(positions, slopes));
+    if (!(first > 0.0 && sd > 0.0)) return unbounded_variable(meaning, mean, along(positions, slopes));
     slopes *= sd / first;
     const Transform transform = function.range() == NodeFunction::Range::probability ? Transform::logistic
                                 : function.range() == NodeFunction::Range::positive  ? Transform::exponential
                                                                                      : Transform::identity;
-    const Vector ends = unbounded_values(transform, Vector{{values.quantile(0.05), values.quantile(0.95)}});
+    const Vector quantiles{{values.quantile(0.05), values.quantile(0.95)}};
+    const Vector ends = unbounded_values(transform, quantiles);
+    const bool is_inside = ends.allFinite();
     PosteriorVariable variable =
-        interval_variable(meaning, values.mean(), along(positions, slopes), ends[0], ends[1], sd);
-    variable.unbounded.transform = transform;
+        interval_variable(meaning, mean, along(positions, slopes), is_inside ? ends[0] : quantiles[0],
+                          is_inside ? ends[1] : quantiles[1], sd);
+    if (is_inside) variable.unbounded.transform = transform;
     return variable;
 }
 
@@ -141,7 +145,7 @@ using Logarithm = std::function<std::optional<std::pair<double, double>>(Index s
 PosteriorVariable derived_variable(const VariableMeaning& meaning, const NodeFunction& function,
                                    const Posterior& posterior, const std::optional<InverseFactors>& inverse,
                                    const Logarithm& skewed, const std::vector<NodeLabel>& labels,
-                                   const std::optional<NodeValues>& beta) {
+                                   const std::optional<BetaValues>& beta) {
     const std::vector<Index>& positions = function.statistics();
     Vector at(static_cast<Index>(positions.size()));
     for (std::size_t s = 0; s < positions.size(); ++s) at[static_cast<Index>(s)] = posterior.mean[positions[s]];
@@ -150,6 +154,9 @@ PosteriorVariable derived_variable(const VariableMeaning& meaning, const NodeFun
     }
     if (beta) return share_variable(meaning, function, at, *beta, posterior);
     const auto [value, slopes] = function.gradient(at);
+    if (!positions.empty() && !(std::isfinite(value) && slopes.allFinite())) {
+        return valued_variable(meaning, function, at, labels, posterior);
+    }
     if (function.is_multiple()) {  // its logarithm is that of the statistic, and a number
         const Index logarithm = positions.front() + 1;
         const auto [centre, slope] = skewed(logarithm).value_or(std::pair(posterior.mean[logarithm], 1.0));
@@ -318,7 +325,7 @@ std::optional<InverseFactors> ModelVariables::factors_of(const NodeFunction& fun
     return InverseFactors{dof / left, dof / left * std::sqrt(dof / std::max(left - 2.0, kLeastFreedom))};
 }
 
-std::optional<NodeValues> ModelVariables::beta_values(const NodeFunction& function, const Layout& layout,
+std::optional<BetaValues> ModelVariables::beta_values(const NodeFunction& function, const Layout& layout,
                                                       const State& state, const Posterior& posterior) const {
     if (function.statistics().empty()) return std::nullopt;
     const Index first = stacked()[static_cast<std::size_t>(function.statistics().front())];
@@ -332,10 +339,12 @@ std::optional<NodeValues> ModelVariables::beta_values(const NodeFunction& functi
         entries.push_back(at - layout[variable].offset);
     }
     const Vector standard = beta->standard(layout.segment(state.natural, variable));
-    NodeValues values = beta_node_values(function, entries, standard[0], standard[1],
-                                         declared_.stretch(function.statistics().front(), posterior));
-    const bool is_finite = std::isfinite(values.mean()) && std::isfinite(values.sd());
-    return is_finite ? std::optional(std::move(values)) : std::nullopt;
+    const auto values = [&](double stretch) {
+        return beta_node_values(function, entries, standard[0], standard[1], stretch);
+    };
+    BetaValues result{values(1.0), values(declared_.stretch(function.statistics().front(), posterior))};
+    const bool is_finite = std::isfinite(result.plain.mean()) && std::isfinite(result.stretched.sd());
+    return is_finite ? std::optional(std::move(result)) : std::nullopt;
 }
 
 std::vector<NodeLabel> ModelVariables::labels_of(const NodeFunction& function, const Layout& layout,

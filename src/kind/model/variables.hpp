@@ -38,7 +38,7 @@ class ModelVariables {
     std::optional<InverseFactors> factors_of(const NodeFunction& function, const Layout& layout,
                                              const State& state) const;
     std::vector<NodeLabel> labels_of(const NodeFunction& function, const Layout& layout, const State& state) const;
-    std::optional<NodeValues> beta_values(const NodeFunction& function, const Layout& layout, const State& state,
+    std::optional<BetaValues> beta_values(const NodeFunction& function, const Layout& layout, const State& state,
                                           const Posterior& posterior) const;
 
     DeclaredVariables declared_;
