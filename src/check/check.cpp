@@ -213,7 +213,12 @@ Check check_by_work(const Model& model, const Optimum& optimum, const Posterior&
     const auto values_at = [&](const Matrix& points) {
         return posterior.values_at(values_of(resolved, density.statistics(points, options.threads)));
     };
-    const detail::Target target{model, optimum, density, labelled, approximation, whitening, values_at, posterior};
+    std::vector<Index> judged;
+    for (std::size_t v = 0; v < posterior.variables.size(); ++v) {
+        if (!posterior.variables[v].meaning.is_auxiliary) judged.push_back(static_cast<Index>(v));
+    }
+    const detail::Target target{model,     optimum,   density,   labelled, approximation,
+                                whitening, values_at, posterior, judged};
     Checker checker(target, options, work_of_a_draw);
     return options.method ? checker.by(*options.method) : checker.by_choice();
 }

@@ -42,7 +42,7 @@ std::string few_draws(const Check& check, const Advice& advice) {
 
 // What k̂ of the weights does not see: places where no draw is, and variances that few draws make up. Empty where there
 // is no doubt.
-std::string doubt_of(const Check& check, double threshold, const Advice& advice) {
+std::string doubt_of(const Posterior& posterior, const Check& check, double threshold, const Advice& advice) {
     if (!check.unseen.empty()) {
         return fmt::format("{}: the exact numbers are doubtful; take more draws, or a smaller model", check.unseen);
     }
@@ -51,9 +51,10 @@ std::string doubt_of(const Check& check, double threshold, const Advice& advice)
         return fmt::format("that of the variance of {} is {:.2f}: the exact numbers are doubtful; {}",
                            check.variables[v].name, check.variance_k_hat[v], advice(check, kNoMatter));
     }
-    for (const CheckedVariable& variable : check.variables) {
+    for (std::size_t v = 0; v < check.variables.size(); ++v) {
+        const CheckedVariable& variable = check.variables[v];
         const double error = variable.ratio_se / variable.ratio;
-        if (!(error > kSdError)) continue;
+        if (posterior.variables[v].meaning.is_auxiliary || !(error > kSdError)) continue;
         return fmt::format("the sd of {} is known only to ±{:.0f}%: the exact numbers are doubtful; {}", variable.name,
                            200.0 * error, advice(check, std::pow(error / kSdError, 2)));
     }
@@ -61,7 +62,7 @@ std::string doubt_of(const Check& check, double threshold, const Advice& advice)
 }
 
 // What the draws say of themselves.
-void judge_importance(const Advice& advice, Check& check) {
+void judge_importance(const Posterior& posterior, const Advice& advice, Check& check) {
     const double threshold = pareto_threshold(check.draws);
     if (!(check.k_hat < kLargestKHat)) {
         check.trust = fmt::format("k-hat {:.2f} is above 1: the exact numbers are not to be used; {}", check.k_hat,
@@ -75,7 +76,7 @@ void judge_importance(const Advice& advice, Check& check) {
     } else if (check.ess < kCheckEss) {
         check.trust =
             fmt::format("k-hat {:.2f} is below {:.2f}, but {}", check.k_hat, threshold, few_draws(check, advice));
-    } else if (const std::string doubt = doubt_of(check, threshold, advice); !doubt.empty()) {
+    } else if (const std::string doubt = doubt_of(posterior, check, threshold, advice); !doubt.empty()) {
         check.trust = fmt::format("k-hat {:.2f} is below {:.2f}, but {}", check.k_hat, threshold, doubt);
     } else {
         check.verdict = CheckVerdict::ok;
@@ -162,7 +163,9 @@ Index undefined_draws(const Vector& values, const Eigen::ArrayXd& weights) {
     return count;
 }
 
-CheckedVariable compared(const Posterior::Row& row, const Vector& values, const Eigen::ArrayXd& weights, Check& check) {
+// What is not judged says nothing of the draws.
+CheckedVariable compared(const Posterior::Row& row, bool is_judged, const Vector& values, const Eigen::ArrayXd& weights,
+                         Check& check) {
     CheckedVariable variable{row.name, row.mean, row.sd, values[0], 0.0, 0.0, kNothing, 0.0, kNothing, "fixed"};
     check.variance_k_hat.push_back(-std::numeric_limits<double>::infinity());
     const bool is_defined = undefined_draws(values, weights) == 0;
@@ -185,7 +188,7 @@ CheckedVariable compared(const Posterior::Row& row, const Vector& values, const 
         return variable;
     }
     const Eigen::ArrayXd z = centred / variable.sd_exact;
-    if (check.chains == 0) {
+    if (check.chains == 0 && is_judged) {
         check.variance_k_hat.back() = variance_k_hat(check.log_density - check.log_proposal, z);
     }
     const Eigen::ArrayXd spread = 0.5 * (z.square() - 1.0);  // of log sd
@@ -194,8 +197,8 @@ CheckedVariable compared(const Posterior::Row& row, const Vector& values, const 
     variable.verdict.clear();
     const double mean_ess = chain_ess(centred, check);
     const double sd_ess = chain_ess(centred.square(), check);
-    if (check.chains > 0) check.ess = std::min({check.ess, mean_ess, sd_ess});
-    if (check.method == CheckMethod::nuts) {
+    if (check.chains > 0 && is_judged) check.ess = std::min({check.ess, mean_ess, sd_ess});
+    if (check.method == CheckMethod::nuts && is_judged) {
         const Matrix chains = Eigen::Map<const Matrix>(counted.data(), counted.size() / check.chains, check.chains);
         check.ess = std::min({check.ess, bulk_ess(chains), tail_ess(chains)});
         check.r_hat = std::max(check.r_hat, split_r_hat(chains));
@@ -355,14 +358,18 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
     const std::vector<Posterior::Row> rows = posterior.summary(all, kLevel);
     Eigen::ArrayXd weights = weights_of(check.log_weights);
     weights /= weights.sum();
+    const auto is_judged = [&](std::size_t i) { return !posterior.variables[i].meaning.is_auxiliary; };
     std::size_t free = 0;
+    std::size_t judged = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto at = static_cast<Index>(i);
-        check.variables.push_back(check.integrated ? integrated(rows[i], *check.integrated, at)
-                                                   : compared(rows[i], check.values.row(at), weights, check));
-        free += check.variables.back().verdict == "fixed" ? 0 : 1;
+        check.variables.push_back(check.integrated
+                                      ? integrated(rows[i], *check.integrated, at)
+                                      : compared(rows[i], is_judged(i), check.values.row(at), weights, check));
+        judged += is_judged(i) ? 1 : 0;
+        free += check.variables.back().verdict == "fixed" || !is_judged(i) ? 0 : 1;
     }
-    if (check.method == CheckMethod::importance) judge_importance(advice, check);
+    if (check.method == CheckMethod::importance) judge_importance(posterior, advice, check);
     if (check.method == CheckMethod::nuts) judge_nuts(advice, check);
     if (check.method == CheckMethod::metropolis) judge_metropolis(advice, check);
     if (check.integrated) {
@@ -386,7 +393,7 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         CheckedVariable& variable = check.variables[i];
         if (variable.verdict == "fixed") continue;
-        if (check.verdict == CheckVerdict::unchecked) {
+        if (check.verdict == CheckVerdict::unchecked || !is_judged(i)) {
             variable.verdict = "not checked";
         } else if (std::string text = undefined_text(check, weights, static_cast<Index>(i)); !text.empty()) {
             variable.verdict = std::move(text);
@@ -421,14 +428,13 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
             are_undefined ? "infinite or undefined at draws, or a mean by more than 0.1 sd, or an sd by more than 10%"
             : only_quantiles ? "a quantile by more than 0.4 sd, the means and sds being right"
                              : "a mean by more than 0.1 sd, or an sd by more than 10%";
-        check.message =
-            fmt::format("{} of {} variables {} off ({}): {}", off.size(), rows.size(), seen, by, first_of(off));
+        check.message = fmt::format("{} of {} variables {} off ({}): {}", off.size(), judged, seen, by, first_of(off));
     } else if (!unresolved.empty()) {
         check.verdict = CheckVerdict::doubtful;
         check.message = fmt::format(
             "too few draws to say whether {} of {} variables {} off (a mean by more than 0.1 sd, or an sd by "
             "more than 10%): {}; {}",
-            unresolved.size(), rows.size(), unresolved.size() == 1 ? "is" : "are", first_of(unresolved),
+            unresolved.size(), judged, unresolved.size() == 1 ? "is" : "are", first_of(unresolved),
             advice(check, check.more));
     } else if (!check.reliable) {
         check.message = fmt::format("no variable seems off, but {}", check.trust);

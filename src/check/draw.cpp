@@ -46,8 +46,19 @@ double fewest_rows(const Target& target) {
     return target.model.layout().segment(target.optimum.state.natural, *weights).minCoeff() + 1.0;
 }
 
+// Of the variables that are judged.
 std::string name_at(const Target& target, Index variable) {
-    return target.posterior.variables[static_cast<std::size_t>(variable)].name;
+    const Index at = target.judged[static_cast<std::size_t>(variable)];
+    return target.posterior.variables[static_cast<std::size_t>(at)].name;
+}
+
+Matrix judged_rows(const Target& target, const Matrix& values) {
+    return values(target.judged, Eigen::all);
+}
+
+Explorer explorer_of(const Target& target, std::uint64_t seed, int threads) {
+    const auto values_at = [&target](const Matrix& points) { return judged_rows(target, target.values_at(points)); };
+    return {target.model, target.optimum.state, target.density, target.labelled, values_at, seed, threads};
 }
 
 std::string drift_text(const Target& target, Index variable) {
@@ -67,10 +78,10 @@ Drawn with_values(const Target& target, ImportanceSample sample) {
 }
 
 // The largest change of a mean, in sds, or of the logarithm of an sd from one sample to another.
-double difference(const Drawn& before, const Drawn& after) {
-    const auto moments = [](const Drawn& one) {
+double difference(const Target& target, const Drawn& before, const Drawn& after) {
+    const auto moments = [&](const Drawn& one) {
         const Eigen::ArrayXd weights = weights_of(one.sample.log_weights);
-        Matrix values = one.values;
+        Matrix values = judged_rows(target, one.values);
         for (Index i = 0; i < values.cols(); ++i) {
             if (!(weights[i] > 0.0)) values.col(i).setZero();
         }
@@ -92,7 +103,7 @@ double difference(const Drawn& before, const Drawn& after) {
 // Where a few draws make up the variance of a variable, a part goes to where most of that is.
 void strengthen(const Target& target, const ImportanceOptions& options, int stream, Drawn& best) {
     const ImportanceSample& sample = best.sample;
-    const Matrix& values = best.values;
+    const Matrix values = judged_rows(target, best.values);
     const Eigen::ArrayXd weights = weights_of(sample.log_weights);
     double worst = pareto_threshold(sample.points.cols());
     Vector tilted;
@@ -129,8 +140,7 @@ void strengthen(const Target& target, const ImportanceOptions& options, int stre
 // Returns the next stream of random numbers.
 int explore(const Target& target, const ImportanceOptions& options, Drawn& best, Check& check) {
     int stream = options.rounds;
-    const Explorer explorer(target.model, target.optimum.state, target.density, target.labelled, target.values_at,
-                            options.seed, options.threads);
+    const Explorer explorer = explorer_of(target, options.seed, options.threads);
     if (!explorer.can_explore() || target.density.dimension() > kMostCoordinates) {
         if (fewest_rows(target) < kFewRows) {
             check.unseen = kNoChains;
@@ -139,7 +149,7 @@ int explore(const Target& target, const ImportanceOptions& options, Drawn& best,
     }
     for (int turn = 0; turn < kTurns; ++turn) {
         const double limit = turn == 0 && best.sample.k_hat > kTail ? kFirstLimit : kLimit;
-        const Explored explored = explorer.explore(best.sample, best.values, options.dof, limit, turn);
+        const Explored explored = explorer.explore(best.sample, judged_rows(target, best.values), options.dof, limit, turn);
         check.unseen.clear();
         if (explored.drifting >= 0) {
             check.unseen = drift_text(target, explored.drifting);
@@ -164,7 +174,7 @@ int explore(const Target& target, const ImportanceOptions& options, Drawn& best,
         Drawn next = with_values(target, importance_sample(target.labelled, std::move(proposal), more, stream));
         stream += more.rounds;
         const bool helps = next.sample.reliable() || next.sample.k_hat < best.sample.k_hat;
-        const double change = helps ? difference(best, next) : std::numeric_limits<double>::infinity();
+        const double change = helps ? difference(target, best, next) : std::numeric_limits<double>::infinity();
         if (helps) best = std::move(next);
         // What was found, and is now covered, may not have been the last of its kind: unless it made no difference.
         if (change > kDifference && explored.wide_open > kFewUnseen * static_cast<double>(explored.points.cols())) {
@@ -181,13 +191,12 @@ int explore(const Target& target, const ImportanceOptions& options, Drawn& best,
 
 // Whether Gibbs chains that leave from the draws, or near them, go elsewhere and stay.
 void leave(const Target& target, Check& check, int threads) {
-    const Explorer explorer(target.model, target.optimum.state, target.density, target.labelled, target.values_at,
-                            check.seed, threads);
+    const Explorer explorer = explorer_of(target, check.seed, threads);
     if (!explorer.can_explore()) {
         if (fewest_rows(target) < kFewRows) check.unseen = kNoChains;
         return;
     }
-    const Left left = explorer.leave(check.points, check.values, check.log_density);
+    const Left left = explorer.leave(check.points, judged_rows(target, check.values), check.log_density);
     if (left.drifting >= 0) check.unseen = drift_text(target, left.drifting);
     if (left.away >= 0) {
         check.unseen =

@@ -54,6 +54,14 @@ JointGradients Model::log_joint_gradients(const Matrix& statistics, int threads)
     return result;
 }
 
+JointGradients Model::integrated_joint(const Matrix&, bool, int) const {
+    throw std::logic_error("this model has no variables to integrate out: ask which are integrable first");
+}
+
+void Model::draw_integrable(Eigen::Ref<Vector>, Random&) const {
+    throw std::logic_error("this model has no variables to integrate out: ask which are integrable first");
+}
+
 void Model::gibbs(Vector&, const std::vector<bool>&, Random&) const {
     throw std::logic_error("this model has no Gibbs step: ask for its gibbs_work first");
 }

@@ -132,7 +132,7 @@ void add_up(Loo& loo) {
 }
 
 Loo by_response(const FittedModel& fitted, int threads) {
-    const ModelDensity density(fitted.model(), fitted.optimum().state);
+    const ModelDensity density(fitted.model(), fitted.optimum().state, JointNormals::coordinates);
     const Index size = density.dimension();
     if (size > kLooParameters) {
         throw std::invalid_argument(
@@ -197,7 +197,8 @@ Loo leave_one_out(const FittedModel& fitted, const Check& check, int threads) {
                         check.trust));
     }
     const ModelDensity density(fitted.model(), fitted.optimum().state);
-    Loo loo = empty_loo(LooMethod::draws, fitted.file().data.rows, density.dimension(),
+    const UnboundedChart all(fitted.model().layout(), fitted.optimum().state);
+    Loo loo = empty_loo(LooMethod::draws, fitted.file().data.rows, all.dimension(),
                         static_cast<Index>(fitted.inputs().size()));
     loo.draws = check.points.cols();
     loo.ess = check.ess;

@@ -20,6 +20,12 @@ constexpr std::uint64_t kDiscreteStreams = std::uint64_t{1} << 61U;  // no sampl
 constexpr Index kPoints = 64;  // a task; and at most so many are not worth waking a thread for
 constexpr int kTiedStatistics = 64;
 constexpr std::size_t kFewDiscrete = 40;  // of which every pair is looked at
+constexpr double kMostCombinations = 128;  // of labels that are summed over together
+constexpr Index kColumns = 4096;           // of statistics at a time
+
+bool is_discrete(const AnyFamily& family) {
+    return std::holds_alternative<family::Bernoulli>(family) || std::holds_alternative<family::Categorical>(family);
+}
 
 // Fills the statistics of a range of points; returns their log Jacobians.
 Vector fill(const UnboundedChart& chart, const Matrix& points, int threads, Matrix& statistics) {
@@ -30,6 +36,56 @@ Vector fill(const UnboundedChart& chart, const Matrix& points, int threads, Matr
         }
     });
     return log_jacobians;
+}
+
+double combination_count(const Layout& layout, const std::vector<Index>& discrete) {
+    double count = 1.0;
+    for (const Index j : discrete) count *= std::max(2.0, static_cast<double>(layout[j].size));
+    return count;
+}
+
+// Statistics of every combination of labels of these variables, zero elsewhere, one a column.
+Matrix combinations(const Layout& layout, const std::vector<Index>& discrete) {
+    Matrix result = Matrix::Zero(layout.size(), static_cast<Index>(combination_count(layout, discrete)));
+    Index stride = 1;
+    for (const Index j : discrete) {
+        const Index labels = std::max<Index>(2, layout[j].size);
+        for (Index c = 0; c < result.cols(); ++c) {
+            const Index label = c / stride % labels;
+            if (label < layout[j].size) result(layout[j].offset + label, c) = 1.0;  // of an indicator: one, then zero
+        }
+        stride *= labels;
+    }
+    return result;
+}
+
+// The state with variables held that are integrated out.
+State without_integrable(const Model& model, State state) {
+    for (const Index j : model.integrable()) state.clamped[static_cast<std::size_t>(j)] = true;
+    return state;
+}
+
+// Whether all that could be integrated out is free, some other variable is left to draw, and there are few labels.
+bool can_integrate(const Model& model, const State& state) {
+    const Layout& layout = model.layout();
+    const std::vector<Index> integrable = model.integrable();
+    detail::require_size("ModelDensity", "clamped", static_cast<Index>(state.clamped.size()), layout.variable_count());
+    if (integrable.empty()) return false;
+    for (const Index j : integrable) {
+        if (state.clamped[static_cast<std::size_t>(j)]) return false;
+    }
+    const State left = without_integrable(model, state);
+    std::vector<Index> discrete;
+    bool is_left = false;
+    for (Index j = 0; j < layout.variable_count(); ++j) {
+        if (left.clamped[static_cast<std::size_t>(j)]) continue;
+        if (is_discrete(layout[j].family)) {
+            discrete.push_back(j);
+        } else {
+            is_left = true;
+        }
+    }
+    return is_left && combination_count(layout, discrete) <= kMostCombinations;
 }
 
 // Whether L has a term with two of these variables, and which two.
@@ -103,12 +159,19 @@ SparseMatrix summed_out(const SparseMatrix& hessian, const Layout& layout, const
 
 }  // namespace
 
-ModelDensity::ModelDensity(const Model& model, const State& state) : model_(&model), chart_(model.layout(), state) {
-    if (chart_.discrete().size() < 2) return;
+ModelDensity::ModelDensity(const Model& model, const State& state, JointNormals normals)
+    : model_(&model),
+      integrates_(normals == JointNormals::integrated_out && can_integrate(model, state)),
+      chart_(model.layout(), integrates_ ? without_integrable(model, state) : state) {
+    const std::vector<Index>& discrete = chart_.discrete();
+    if (integrates_) {
+        if (!discrete.empty()) labels_ = combinations(model.layout(), discrete);
+        return;
+    }
+    if (discrete.size() < 2) return;
     // Curvature may come from what was maximised out, as joined variables are.
-    const auto pair = coupled(model, state, chart_.discrete());
+    const auto pair = coupled(model, state, discrete);
     const auto is_coupled = [&] {
-        const std::vector<Index>& discrete = chart_.discrete();
         if (discrete.size() > kFewDiscrete) return true;
         for (std::size_t a = 0; a < discrete.size(); ++a) {
             for (std::size_t b = 0; b < a; ++b) {
@@ -117,12 +180,15 @@ ModelDensity::ModelDensity(const Model& model, const State& state) : model_(&mod
         }
         return false;
     };
-    if (pair && is_coupled()) {
-        throw std::invalid_argument(
-            fmt::format("variables '{}' and '{}' are discrete and depend on each other, so that they cannot be summed "
-                        "out one by one: there are no draws of this model",
-                        model.layout()[pair->first].name, model.layout()[pair->second].name));
+    if (!pair || !is_coupled()) return;
+    if (combination_count(model.layout(), discrete) <= kMostCombinations) {
+        labels_ = combinations(model.layout(), discrete);
+        return;
     }
+    throw std::invalid_argument(
+        fmt::format("variables '{}' and '{}' are discrete and depend on each other, so that they cannot be summed "
+                    "out one by one: there are no draws of this model",
+                    model.layout()[pair->first].name, model.layout()[pair->second].name));
 }
 
 void ModelDensity::sum_out(JointGradients& joint, Matrix& statistics) const {
@@ -140,49 +206,100 @@ void ModelDensity::sum_out(JointGradients& joint, Matrix& statistics) const {
     }
 }
 
+JointGradients ModelDensity::at_labels(const Matrix& statistics, bool gradients, int threads) const {
+    const Index count = labels_.cols();
+    Matrix each(statistics.rows(), statistics.cols() * count);
+    for (Index i = 0; i < statistics.cols(); ++i) {
+        each.middleCols(i * count, count) = labels_.colwise() + statistics.col(i);
+    }
+    if (integrates_) return model_->integrated_joint(each, gradients, threads);
+    if (gradients) return model_->log_joint_gradients(each, threads);
+    return {model_->log_joint(each, threads), Matrix()};
+}
+
+JointGradients ModelDensity::joint(Matrix& statistics, bool gradients, int threads) const {
+    if (labels_.cols() > 0) {
+        const JointGradients each = at_labels(statistics, gradients, threads);
+        const Index count = labels_.cols();
+        JointGradients result{Vector(statistics.cols()), Matrix()};
+        if (gradients) result.gradients = Matrix::Zero(statistics.rows(), statistics.cols());
+        for (Index i = 0; i < statistics.cols(); ++i) {
+            const Eigen::ArrayXd logs = each.values.segment(i * count, count);
+            const double largest = logs.maxCoeff();
+            const Eigen::ArrayXd shares = (logs - largest).exp();
+            result.values[i] = std::isfinite(largest) ? largest + std::log(shares.sum()) : largest;
+            for (Index k = 0; k < count && gradients && std::isfinite(largest); ++k) {
+                if (shares[k] == 0.0) continue;  // its gradient may be no number
+                result.gradients.col(i) += shares[k] / shares.sum() * each.gradients.col(i * count + k);
+            }
+        }
+        return result;
+    }
+    if (integrates_) return model_->integrated_joint(statistics, gradients, threads);
+    if (chart_.discrete().empty()) {
+        if (gradients) return model_->log_joint_gradients(statistics, threads);
+        return {model_->log_joint(statistics, threads), Matrix()};
+    }
+    JointGradients result = model_->log_joint_gradients(statistics, threads);
+    sum_out(result, statistics);
+    if (gradients) result.gradients = model_->log_joint_gradients(statistics, threads).gradients;
+    return result;
+}
+
 Vector ModelDensity::evaluate(const Matrix& points, int threads) const {
     detail::require_size("evaluate", "a point", points.rows(), dimension());
-    Matrix values(model_->layout().size(), points.cols());
-    const Vector log_jacobians = fill(chart_, points, threads, values);
-    if (chart_.discrete().empty()) return model_->log_joint(values, threads) + log_jacobians;
-    JointGradients joint = model_->log_joint_gradients(values, threads);
-    sum_out(joint, values);
-    return joint.values + log_jacobians;
+    Vector result(points.cols());
+    const Index step = labels_.cols() > 0 ? std::max<Index>(1, kColumns / labels_.cols()) : points.cols();
+    for (Index first = 0; first < points.cols(); first += step) {
+        const Index count = std::min(step, points.cols() - first);
+        Matrix values(model_->layout().size(), count);
+        const Vector log_jacobians = fill(chart_, points.middleCols(first, count), threads, values);
+        result.segment(first, count) = joint(values, false, threads).values + log_jacobians;
+    }
+    return result;
 }
 
 DensityGradients ModelDensity::evaluate_gradients(const Matrix& points, int threads) const {
     detail::require_size("evaluate_gradients", "a point", points.rows(), dimension());
     Matrix values(model_->layout().size(), points.cols());
     const Vector log_jacobians = fill(chart_, points, threads, values);
-    JointGradients joint = model_->log_joint_gradients(values, threads);
-    DensityGradients result;
-    if (!chart_.discrete().empty()) {
-        sum_out(joint, values);
-        joint.gradients = model_->log_joint_gradients(values, threads).gradients;
-    }
-    result.values = joint.values + log_jacobians;
-    result.gradients.resize(dimension(), points.cols());
+    const JointGradients at = joint(values, true, threads);
+    DensityGradients result{at.values + log_jacobians, Matrix(dimension(), points.cols())};
     for (Index i = 0; i < points.cols(); ++i) {
-        result.gradients.col(i) = chart_.pulled_back(points.col(i), joint.gradients.col(i));
+        result.gradients.col(i) = chart_.pulled_back(points.col(i), at.gradients.col(i));
     }
     return result;
 }
 
+void ModelDensity::draw_labels(Eigen::Ref<Vector> statistics, const VectorView& logs, Random& random) const {
+    const Eigen::ArrayXd shares = (logs.array() - logs.maxCoeff()).exp();
+    double left = random.uniform() * shares.sum();
+    Index chosen = 0;
+    while (chosen + 1 < shares.size() && !(left < shares[chosen])) left -= shares[chosen++];
+    statistics += labels_.col(chosen);
+}
+
 Matrix ModelDensity::statistics(const Matrix& points, int threads) const {
     detail::require_size("statistics", "a point", points.rows(), dimension());
-    Matrix values(model_->layout().size(), points.cols());
-    fill(chart_, points, threads, values);
-    if (chart_.discrete().empty()) return values;
     const Layout& layout = model_->layout();
-    const JointGradients joint = model_->log_joint_gradients(values, threads);
-    for (Index i = 0; i < points.cols(); ++i) {
-        Random random(kDiscreteSeed, kDiscreteStreams + static_cast<std::uint64_t>(i));
-        for (const Index j : chart_.discrete()) {
-            const Vector natural = joint.gradients.col(i).segment(layout[j].offset, layout[j].size);
-            values.col(i).segment(layout[j].offset, layout[j].size) =
-                std::visit([&](const auto& family) { return family.sample(natural, random); }, layout[j].family);
+    Matrix values(layout.size(), points.cols());
+    fill(chart_, points, threads, values);
+    if (!integrates_ && chart_.discrete().empty()) return values;
+    const bool by_themselves = !chart_.discrete().empty() && labels_.cols() == 0;
+    JointGradients joint;
+    if (by_themselves) joint = model_->log_joint_gradients(values, threads);
+    detail::in_parallel(threads, (points.cols() + kPoints - 1) / kPoints, [&](Index task) {
+        for (Index i = task * kPoints; i < std::min(points.cols(), (task + 1) * kPoints); ++i) {
+            Random random(kDiscreteSeed, kDiscreteStreams + static_cast<std::uint64_t>(i));
+            if (labels_.cols() > 0) draw_labels(values.col(i), at_labels(values.col(i), false, 1).values, random);
+            for (const Index j : by_themselves ? chart_.discrete() : std::vector<Index>()) {
+                const Vector natural = joint.gradients.col(i).segment(layout[j].offset, layout[j].size);
+                values.col(i).segment(layout[j].offset, layout[j].size) =
+                    std::visit([&](const auto& family) { return family.sample(natural, random); }, layout[j].family);
+            }
+            if (integrates_) model_->draw_integrable(values.col(i), random);
         }
-    }
+    });
     return values;
 }
 

@@ -49,6 +49,9 @@ constexpr Index kMostJoined = 2000;
 /// of Student errors, one a row.
 constexpr Index kMostScales = 3000;
 
+/// So many are integrated out for every draw of the others: a tenth of a millisecond.
+constexpr Index kMostIntegrated = 100;
+
 /// Rows whose distribution is about a linear predictor under a link.
 struct PredictorRows {
     enum class Kind {
@@ -105,6 +108,15 @@ class LRVB_EXPORT JointModel final : public RowModel {
     Expansion expand(const Vector& mean, Order order) const override;
     Vector log_joint(const Matrix& statistics, int threads) const override;
     JointGradients log_joint_gradients(const Matrix& statistics, int threads) const override;
+    /// All of x, unless there are rows under a link or more than kMostIntegrated coefficients: given values θ of the
+    /// others it is N(P⁻¹h, P⁻¹), and with m = P⁻¹h
+    ///
+    ///     log ∫ p dx = c + hᵀm − ½ mᵀPm − ½ log|P| + (d/2) log 2π,
+    ///
+    /// which is F(θ, m) without entropies.
+    std::vector<Index> integrable() const override;
+    JointGradients integrated_joint(const Matrix& statistics, bool gradients, int threads) const override;
+    void draw_integrable(Eigen::Ref<Vector> statistics, Random& random) const override;
     /// x at once, and then the others one by one; none where there are rows under a link.
     std::optional<double> gibbs_work() const override;
     void gibbs(Vector& statistics, const std::vector<bool>& clamped, Random& random) const override;
@@ -146,7 +158,7 @@ class LRVB_EXPORT JointModel final : public RowModel {
     /// cannot be factored.
     Matrix conditional_covariance(const Vector& mean) const;
 
-    /// Multiplications of one evaluation of the log joint, about.
+    /// Numbers looked at in one evaluation of the log joint, about; with x integrated out where it is integrable.
     double work() const;
 
   private:

@@ -106,6 +106,18 @@ class LRVB_EXPORT Model {
     /// it.
     virtual JointGradients log_joint_gradients(const Matrix& statistics, int threads) const;
 
+    /// Variables that are jointly normal given all others, whatever these are, and quickly integrated out: then a
+    /// sampler draws the others alone, and these from their conditional. By number, ascending; none by default.
+    virtual std::vector<Index> integrable() const { return {}; }
+
+    /// log ∫ p(x, θ) over the integrable variables, at values of the others, for each column; what stands in their
+    /// place is not looked at. Where `gradients` are asked for, those in the statistics of the others, and zero in
+    /// their own. −∞ where the conditional is no normal.
+    virtual JointGradients integrated_joint(const Matrix& statistics, bool gradients, int threads) const;
+
+    /// Draws the integrable variables from their conditional given the others.
+    virtual void draw_integrable(Eigen::Ref<Vector> statistics, Random& random) const;
+
     /// What can be exchanged, so that a draw has labels to keep; nothing by default.
     virtual Exchangeable exchangeable() const { return {}; }
 

@@ -119,6 +119,8 @@ struct VariableMeaning {
     bool is_shown = false;
     /// One of very many: left out of a summary unless it is asked for.
     bool is_local = false;
+    /// Nobody wrote it: it stands beside another, or for it, and no verdict looks at it.
+    bool is_auxiliary = false;
     FromDraw from_draw;
 
     /// "mu[1,waiting]".

@@ -19,14 +19,24 @@
 /// statistics of each, so with g_j = ∂L/∂z_j, which no other of them enters,
 ///
 ///     log Σ_z p(x, θ, z) = L(θ, 0) + Σ_j A_j(g_j(θ)),     and its gradient is that of L at z_j = ∇A_j(g_j).
+///
+/// Variables that are jointly normal given the rest (Model::integrable) are integrated out, so that few coordinates are
+/// left, and none of them has a funnel in it: a group's sd and its effects would be one. Beside these, or where they
+/// depend on each other, discrete variables are summed over all combinations of their labels, as long as there are few.
 namespace lrvb {
+
+/// What a density does with variables that are jointly normal given the rest.
+enum class JointNormals {
+    integrated_out,  ///< where the model can
+    coordinates,     ///< like all others
+};
 
 class LRVB_EXPORT ModelDensity final : public SmoothDensity {
   public:
     /// What the state has clamped stays where it is. The model must outlive the density. Throws as UnboundedChart does,
-    /// and std::invalid_argument where discrete variables depend on each other.
-    ModelDensity(const Model& model, const State& state);
-    ModelDensity(const Model&& model, const State& state) = delete;
+    /// and std::invalid_argument where discrete variables depend on each other and have too many combinations.
+    ModelDensity(const Model& model, const State& state, JointNormals normals = JointNormals::integrated_out);
+    ModelDensity(const Model&& model, const State& state, JointNormals normals = JointNormals::integrated_out) = delete;
 
     Index dimension() const override { return chart_.dimension(); }
     Vector evaluate(const Matrix& points, int threads) const override;
@@ -40,16 +50,26 @@ class LRVB_EXPORT ModelDensity final : public SmoothDensity {
     /// maximum of the bound, and FactorTooLarge where the factor would not fit in memory.
     Whitening whitening(const State& state) const;
 
-    /// The stacked statistics of the variables at each point, one a column. Discrete variables, which points do not
-    /// have, are drawn given the others: the same at the same place among the columns.
+    /// The stacked statistics of the variables at each point, one a column. Discrete variables, and those that are
+    /// integrated out, which points do not have, are drawn given the others: the same at the same place among the
+    /// columns.
     Matrix statistics(const Matrix& points, int threads = 1) const;
 
   private:
+    /// The log joint at statistics, without their Jacobians; with gradients where these are asked for, in the
+    /// statistics of the coordinates.
+    JointGradients joint(Matrix& statistics, bool gradients, int threads) const;
+    /// The same for every combination of labels: column c of point i at i times their number, and c.
+    JointGradients at_labels(const Matrix& statistics, bool gradients, int threads) const;
     /// What is left when the discrete ones are summed out, and their statistics in its gradient.
     void sum_out(JointGradients& joint, Matrix& statistics) const;
+    void draw_labels(Eigen::Ref<Vector> statistics, const VectorView& logs, Random& random) const;
 
     const Model* model_;
+    bool integrates_;
     UnboundedChart chart_;
+    Matrix labels_;  // statistics of the discrete variables for each combination, one a column; none where each is
+                     // summed out by itself
 };
 
 }  // namespace lrvb

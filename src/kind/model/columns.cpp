@@ -173,6 +173,7 @@ double probability_at(const Sum& sum, double seed, const Terms& terms) {
             const double place = seed * static_cast<double>(handle.variable + 1);
             double p = 0.1 + 0.8 * (place - std::floor(place));
             if (handle.form == Form::zero) p = 0.0;
+            if (handle.form == Form::one) p = 1.0;
             if (handle.form == Form::part) {
                 // p, p(1 − p), p(1 − p)², …, and what is left.
                 const int k = Atom::not_a_statistic - handle.statistic;

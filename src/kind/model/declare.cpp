@@ -297,9 +297,14 @@ class Declaring {
             kept.push_back(e);
             weights.push_back(own_.argument(piece, 0, row, 0, entry));
         }
-        if (kept.size() < 2) {
-            throw Refused(own_.place(piece, 0),
-                          fmt::format("{} has fewer than two weights that are not zero", own_.node_name(piece, row)));
+        if (kept.empty()) {
+            throw Refused(own_.place(piece, 0), fmt::format("all weights of {} are zero: give at least one of them a "
+                                                            "positive number",
+                                                            own_.node_name(piece, row)));
+        }
+        if (kept.size() == 1) {
+            own_.terms.at(array, own_.left_element(piece, row, kept.front())).form = Form::one;
+            return;
         }
         const bool is_reduced = static_cast<Index>(kept.size()) < size;  // its parts are others than the node's
         const std::string name = is_reduced ? own_.auxiliary_name(piece, row, ".parts") : own_.node_name(piece, row);

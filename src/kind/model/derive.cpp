@@ -169,6 +169,8 @@ class Writer {
             }
             case Form::zero:
                 return is_complement ? "1" : "0";
+            case Form::one:
+                return is_complement ? "0" : "1";
             case Form::label:
             case Form::clustered:
             case Form::summed_out:
@@ -251,8 +253,8 @@ class Deriving {
                 } else if (handle.form == Form::part && own_.terms.reduced.contains(handle.variable)) {
                     nodes_.push_back(
                         {array.name, indices_of(array, element), writer_.sum(node_sum(number, {element}), 0)});
-                } else if (handle.form == Form::zero) {
-                    nodes_.push_back({array.name, indices_of(array, element), "0"});
+                } else if (handle.form == Form::zero || handle.form == Form::one) {
+                    nodes_.push_back({array.name, indices_of(array, element), handle.form == Form::one ? "1" : "0"});
                 } else if (handle.form == Form::precision_of_sd || handle.form == Form::precision_of_variance ||
                            own_.centring().scale_of(number, element) != nullptr) {
                     nodes_.push_back(

@@ -80,6 +80,8 @@ Expression Terms::power(const Factor& factor, Index row, const bugs::Place& plac
     switch (handle.form) {
         case Form::zero:
             return 0.0;
+        case Form::one:
+            return 1.0;
         case Form::positive:
         case Form::matrix:
             if (p == 1.0) return atom(handle);
@@ -169,8 +171,11 @@ std::optional<Expression> Terms::log_probability(const Sum& sum, Index row, cons
     for (const Factor& factor : term.factors) {
         if (factor.kind == Factor::Kind::function) static_cast<void>(power(factor, 0, place));  // refuses
         const Handle& handle = at(factor.array, factor.element(0));
-        if (handle.form == Form::zero) return std::nullopt;
         const bool is_complement = factor.kind == Factor::Kind::complement;
+        if (handle.form == Form::zero || handle.form == Form::one) {
+            if (is_complement == (handle.form == Form::zero)) continue;  // the factor is one
+            return std::nullopt;
+        }
         if (handle.form == Form::probability) {
             result += factor.power * Expression(Atom{handle.variable, is_complement ? 1 : 0}, tag_);
         } else if (handle.form == Form::part && !is_complement) {

@@ -26,6 +26,7 @@ enum class Form : std::uint8_t {
     probability,            ///< Beta
     part,                   ///< of Dirichlet
     zero,                   ///< a part of Dirichlet that cannot be
+    one,                    ///< a part of Dirichlet beside which there is no other
     matrix,                 ///< an entry of Wishart
     indicator,              ///< Bernoulli
     label,                  ///< Categorical

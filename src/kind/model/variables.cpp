@@ -294,7 +294,7 @@ ModelVariables::ModelVariables(const Layout& layout, const std::vector<DerivedNo
         for (VariableMeaning& meaning : one.meanings) {
             settle(meaning);
             if (!unwritten.contains(group)) continue;
-            meaning.is_local = true;
+            meaning.is_local = meaning.is_auxiliary = true;
             meaning.is_shown = meaning.is_parameter = false;
         }
     }

@@ -1,5 +1,7 @@
 #include "model/joint/form.hpp"
 
+#include "base/compensated_sum.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -11,6 +13,12 @@ namespace {
 constexpr std::size_t kSkipNone = static_cast<std::size_t>(-1);
 
 }  // namespace
+
+double sum_of_products(const Vector& phi, const Vector& u) {
+    CompensatedSum sum;
+    for (Index k = 0; k < u.size(); ++k) sum.add(phi[k] * u[k]);
+    return sum.value();
+}
 
 JointForm::JointForm(const MultilinearForm& form, const JointShape& shape, bool dense) : shape_(shape), dense_(dense) {
     struct Group {

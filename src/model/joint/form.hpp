@@ -34,6 +34,9 @@ struct JointShape {
     Index extended() const { return statistics() + static_cast<Index>(pairs.size()); }
 };
 
+/// Σ_k φ_k u_k, with what rounding would drop.
+double sum_of_products(const Vector& phi, const Vector& u);
+
 class JointForm {
   public:
     /// `dense`: the Hessian in the coefficients has all entries, whatever P's pattern.
