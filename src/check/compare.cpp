@@ -40,6 +40,12 @@ std::string few_draws(const Check& check, const Advice& advice) {
                        check.ess, kCheckEss, advice(check, kCheckEss / check.ess));
 }
 
+// A function of others that has no finite variance, or none that draws could tell: of no other variable it says
+// anything.
+bool is_heavy(const VariableMeaning& meaning, const Check& check, std::size_t v) {
+    return !meaning.is_parameter && check.variance_k_hat[v] >= kNoVariance;
+}
+
 // What k̂ of the weights does not see: places where no draw is, and variances that few draws make up. Empty where there
 // is no doubt.
 std::string doubt_of(const Posterior& posterior, const Check& check, double threshold, const Advice& advice) {
@@ -47,14 +53,16 @@ std::string doubt_of(const Posterior& posterior, const Check& check, double thre
         return fmt::format("{}: the exact numbers are doubtful; take more draws, or a smaller model", check.unseen);
     }
     for (std::size_t v = 0; v < check.variables.size(); ++v) {
-        if (check.variance_k_hat[v] < threshold) continue;
+        const VariableMeaning& meaning = posterior.variables[v].meaning;
+        if (check.variance_k_hat[v] < threshold || is_heavy(meaning, check, v)) continue;
         return fmt::format("that of the variance of {} is {:.2f}: the exact numbers are doubtful; {}",
                            check.variables[v].name, check.variance_k_hat[v], advice(check, kNoMatter));
     }
     for (std::size_t v = 0; v < check.variables.size(); ++v) {
         const CheckedVariable& variable = check.variables[v];
         const double error = variable.ratio_se / variable.ratio;
-        if (posterior.variables[v].meaning.is_auxiliary || !(error > kSdError)) continue;
+        const VariableMeaning& meaning = posterior.variables[v].meaning;
+        if (meaning.is_auxiliary || is_heavy(meaning, check, v) || !(error > kSdError)) continue;
         return fmt::format("the sd of {} is known only to ±{:.0f}%: the exact numbers are doubtful; {}", variable.name,
                            200.0 * error, advice(check, std::pow(error / kSdError, 2)));
     }
@@ -389,6 +397,7 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
     std::vector<std::string> unresolved;
     bool only_quantiles = true;  // of all that is off
     bool are_undefined = false;
+    bool are_heavy = false;
     double lacking = 0.0;  // of draws that tell of all, the root of how many times as many
     for (std::size_t i = 0; i < rows.size(); ++i) {
         CheckedVariable& variable = check.variables[i];
@@ -399,6 +408,10 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
             variable.verdict = std::move(text);
             off.push_back(variable.name);
             are_undefined = true;
+        } else if (is_heavy(posterior.variables[i].meaning, check, i)) {
+            variable.verdict = kNoFiniteSd;
+            off.push_back(variable.name);
+            are_heavy = true;
         } else if (text = off_text(variable, z); !text.empty()) {
             variable.verdict = std::move(text);
             off.push_back(variable.name);
@@ -426,6 +439,7 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
         if (check.reliable) check.verdict = CheckVerdict::off;
         const char* by =
             are_undefined ? "infinite or undefined at draws, or a mean by more than 0.1 sd, or an sd by more than 10%"
+            : are_heavy   ? "without a finite sd, or a mean by more than 0.1 sd, or an sd by more than 10%"
             : only_quantiles ? "a quantile by more than 0.4 sd, the means and sds being right"
                              : "a mean by more than 0.1 sd, or an sd by more than 10%";
         check.message = fmt::format("{} of {} variables {} off ({}): {}", off.size(), judged, seen, by, first_of(off));

@@ -154,11 +154,13 @@ Posterior corrected_posterior(const Posterior& before, const Check& check) {
     return after;
 }
 
-void set_errors(const Check& check, CorrectionRecord& record) {
+void set_errors(const Posterior& posterior, const Check& check, CorrectionRecord& record) {
     double of_mean = 0.0;
     double of_sd = 0.0;
-    for (const CheckedVariable& variable : check.variables) {
-        if (is_fixed(variable)) continue;
+    for (std::size_t v = 0; v < check.variables.size(); ++v) {
+        const CheckedVariable& variable = check.variables[v];
+        const bool is_judged = !posterior.variables[v].meaning.is_auxiliary;
+        if (is_fixed(variable) || !is_judged || variable.verdict == detail::kNoFiniteSd) continue;
         of_mean = std::max(of_mean, variable.shift_se);
         of_sd = std::max(of_sd, variable.ratio_se / variable.ratio);
     }
@@ -197,7 +199,7 @@ FitFile corrected(const FitFile& fit, const Check& check) {
     if (check.integrated) {
         record.how = check.integrated->how;
     } else {
-        set_errors(check, record);
+        set_errors(fit.posterior, check, record);
     }
     record.method = to_string(check.method);
     record.draws = check.draws;
@@ -206,6 +208,12 @@ FitFile corrected(const FitFile& fit, const Check& check) {
     if (std::isfinite(check.k_hat)) record.k_hat = check.k_hat;
     if (std::isfinite(check.r_hat)) record.r_hat = check.r_hat;
     for (const CheckedVariable& variable : check.variables) {
+        if (variable.verdict == detail::kNoFiniteSd) {
+            result.warnings.push_back(
+                fmt::format("{} {}: what is shown as its mean and sd may say nothing; look at its quantiles"
+                            "",
+                            variable.name, variable.verdict));
+        }
         if (!variable.verdict.starts_with("no number")) continue;
         result.warnings.push_back(
             fmt::format("{} is {}: infinite or undefined there; what is shown of it is of the other draws",

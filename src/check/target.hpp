@@ -12,6 +12,9 @@
 /// What a check is made of: draws of the posterior, and what they say.
 namespace lrvb::detail {
 
+/// The verdict on a function of others whose variance no draws can tell.
+constexpr const char* kNoFiniteSd = "has no finite sd";
+constexpr double kNoVariance = 1.0;  // k̂ of a variance from which on there is none
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 struct Target {
