@@ -48,15 +48,19 @@ inline Report check_gradient(const SmoothDensity& density, const Vector& point,
     return report;
 }
 
-/// The posterior of a model, at random points about a state: one report, of the first point that fails or of the last.
+/// The posterior of a model, at random points about a state, with variables that are jointly normal as coordinates and
+/// integrated out: one report, of the first point that fails or of the last.
 inline Report check_gradients(const Model& model, const State& state, const GradientCheckOptions& options = {}) {
-    const ModelDensity density(model, state);
-    const Vector centre = density.chart().point(state.mean);
-    Random random(options.seed);
     Report report("density");
-    for (int i = 0; i < options.points && report.passed(); ++i) {
-        const Vector away = standard_normals(centre.size(), random);
-        report = check_gradient(density, centre + options.distance * away, options);
+    Random random(options.seed);
+    for (const JointNormals normals : {JointNormals::coordinates, JointNormals::integrated_out}) {
+        if (normals == JointNormals::integrated_out && model.integrable().empty()) break;
+        const ModelDensity density(model, state, normals);
+        const Vector centre = density.chart().point(state.mean);
+        for (int i = 0; i < options.points && report.passed(); ++i) {
+            const Vector away = standard_normals(centre.size(), random);
+            report = check_gradient(density, centre + options.distance * away, options);
+        }
     }
     return report;
 }
