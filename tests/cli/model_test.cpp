@@ -593,5 +593,49 @@ TEST_F(TextModels, ANodeThatIsNoNumberAtDrawsIsSaidToBe) {
     }
 }
 
+// Where one weight alone is not zero, the node is known: written as constants, the model is the same.
+TEST_F(TextModels, ATableOfWeightsMayHaveASingleOneInARow) {
+    const std::string rows =
+        "  for (i in 1:N) { z[i] ~ dcat(p[]); y[i, 1:2] ~ dmulti(error[z[i], ], 3) }\n  p[1:2] ~ ddirch(ones[])\n";
+    write("table.bug", "model {\n" + rows + "  for (j in 1:2) { error[j, 1:2] ~ ddirch(w[j, ]) } }");
+    write("constants.bug",
+          "model {\n" + rows + "  error[1, 1] <- 1; error[1, 2] <- 0; error[2, 1:2] ~ ddirch(w[2, ]) }");
+    write("d.json",
+          R"({"N": 8, "y": [[3,0],[3,0],[3,0],[1,2],[0,3],[2,1],[3,0],[1,2]], "ones": [1, 1], "w": [[1, 0], [1, 1]]})");
+    const Result table = lrvb("fit model table.bug d.json -o table.json");
+    ASSERT_EQ(table.code, 0) << table.err;
+    ASSERT_EQ(lrvb("fit model constants.bug d.json -o constants.json").code, 0);
+    const json one = lrvb("summary table.json --format json").json();
+    const json other = lrvb("summary constants.json --format json").json();
+    for (const char* name : {"p[1]", "error[2,1]"}) {
+        EXPECT_EQ(variable_of(one, name).at("mean"), variable_of(other, name).at("mean")) << name;
+        EXPECT_EQ(variable_of(one, name).at("sd"), variable_of(other, name).at("sd")) << name;
+    }
+    EXPECT_EQ(variable_of(one, "error[1,1]").at("mean"), 1.0);
+    EXPECT_EQ(variable_of(one, "error[1,2]").at("mean"), 0.0);
+    write("none.json", R"({"N": 1, "y": [[3, 0]], "ones": [1, 1], "w": [[0, 0], [1, 1]]})");
+    const Result none = lrvb("fit model table.bug none.json");
+    EXPECT_EQ(none.code, 1);
+    EXPECT_NE(none.err.find("all weights of error[1,1:2] are zero"), std::string::npos) << none.err;
+}
+
+// The sd between the schools may be zero, so that one over its square has no mean; all others are decided all the same.
+TEST_F(TextModels, ANodeWithoutAFiniteSdSaysSoAndSpoilsNothing) {
+    write("m.bug",
+          "model { for (j in 1:8) { y[j] ~ dnorm(theta[j], pow(s[j], -2)); theta[j] ~ dnorm(mu, tau) }\n"
+          "  mu ~ dnorm(0, 1.0E-4); tau <- pow(sigma, -2); sigma ~ dunif(0, 100) }");
+    write("d.json", R"({"y": [28, 8, -3, 7, -1, 1, 18, 12], "s": [15, 10, 16, 11, 9, 11, 10, 18]})");
+    ASSERT_EQ(lrvb("fit model m.bug d.json -o fit.json").code, 0);
+    const json checked = json::parse(read_text(work() / "fit.json")).at("check");
+    EXPECT_EQ(checked.at("verdict"), "off");
+    const json summary = lrvb("summary fit.json --format json").json();
+    EXPECT_EQ(variable_of(summary, "tau").at("verdict"), "has no finite sd");
+    EXPECT_EQ(variable_of(summary, "mu").at("verdict"), "ok");
+    const Result exact = lrvb("fit model m.bug d.json --exact -o exact.json");
+    ASSERT_EQ(exact.code, 0) << exact.err;
+    EXPECT_NE((exact.out + exact.err).find("tau has no finite sd"), std::string::npos) << exact.out << exact.err;
+    EXPECT_EQ(lrvb("summary exact.json").code, 0);
+}
+
 }  // namespace
 }  // namespace lrvb::testing
