@@ -312,9 +312,8 @@ Matrix log_likelihoods(const Fit& fit, const Check& check, Index count) {
         }
     } else {
         const ModelDensity density(fitted.model(), fitted.optimum().state);
-        Matrix points(check.points.rows(), count);
-        for (Index i = 0; i < count; ++i) points.col(i) = check.points.col(draws[static_cast<std::size_t>(i)]);
-        statistics = density.statistics(points, fit.threads());
+        // What points do not have is drawn by their places: all of them first, as the check had them.
+        statistics = density.statistics(check.points, fit.threads(), check.seed)(Eigen::all, draws);
     }
     std::vector<Matrix> parts;
     fitted.row_model().row_log_likelihoods(statistics, fit.threads(), [&](const RowAnswers& rows) {

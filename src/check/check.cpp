@@ -211,14 +211,15 @@ Check check_by_work(const Model& model, const Optimum& optimum, const Posterior&
     const detail::LabelledDensity labelled(model, optimum.state, density, approximation);
     const Functionals::Resolved resolved = statistics.resolve(model.layout());
     const auto values_at = [&](const Matrix& points) {
-        return posterior.values_at(values_of(resolved, density.statistics(points, options.threads)));
+        return posterior.values_at(values_of(resolved, density.statistics(points, options.threads, options.seed)));
     };
-    std::vector<Index> judged;
+    std::vector<Index> watched;
     for (std::size_t v = 0; v < posterior.variables.size(); ++v) {
-        if (!posterior.variables[v].meaning.is_auxiliary) judged.push_back(static_cast<Index>(v));
+        const VariableMeaning& meaning = posterior.variables[v].meaning;
+        if (!meaning.is_auxiliary && !meaning.may_be_infinite) watched.push_back(static_cast<Index>(v));
     }
     const detail::Target target{model,     optimum,   density,   labelled, approximation,
-                                whitening, values_at, posterior, judged};
+                                whitening, values_at, posterior, watched};
     Checker checker(target, options, work_of_a_draw);
     return options.method ? checker.by(*options.method) : checker.by_choice();
 }

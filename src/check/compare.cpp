@@ -40,10 +40,9 @@ std::string few_draws(const Check& check, const Advice& advice) {
                        check.ess, kCheckEss, advice(check, kCheckEss / check.ess));
 }
 
-// A function of others that has no finite variance, or none that draws could tell: of no other variable it says
-// anything.
-bool is_heavy(const VariableMeaning& meaning, const Check& check, std::size_t v) {
-    return !meaning.is_parameter && check.variance_k_hat[v] >= kNoVariance;
+// One that may have no finite variance, and of which draws show none.
+bool is_heavy(const VariableMeaning& meaning, double k_hat) {
+    return meaning.may_be_infinite && k_hat >= kNoVariance;
 }
 
 // What k̂ of the weights does not see: places where no draw is, and variances that few draws make up. Empty where there
@@ -53,8 +52,7 @@ std::string doubt_of(const Posterior& posterior, const Check& check, double thre
         return fmt::format("{}: the exact numbers are doubtful; take more draws, or a smaller model", check.unseen);
     }
     for (std::size_t v = 0; v < check.variables.size(); ++v) {
-        const VariableMeaning& meaning = posterior.variables[v].meaning;
-        if (check.variance_k_hat[v] < threshold || is_heavy(meaning, check, v)) continue;
+        if (check.variance_k_hat[v] < threshold || posterior.variables[v].meaning.may_be_infinite) continue;
         return fmt::format("that of the variance of {} is {:.2f}: the exact numbers are doubtful; {}",
                            check.variables[v].name, check.variance_k_hat[v], advice(check, kNoMatter));
     }
@@ -62,7 +60,7 @@ std::string doubt_of(const Posterior& posterior, const Check& check, double thre
         const CheckedVariable& variable = check.variables[v];
         const double error = variable.ratio_se / variable.ratio;
         const VariableMeaning& meaning = posterior.variables[v].meaning;
-        if (meaning.is_auxiliary || is_heavy(meaning, check, v) || !(error > kSdError)) continue;
+        if (meaning.is_auxiliary || meaning.may_be_infinite || !(error > kSdError)) continue;
         return fmt::format("the sd of {} is known only to ±{:.0f}%: the exact numbers are doubtful; {}", variable.name,
                            200.0 * error, advice(check, std::pow(error / kSdError, 2)));
     }
@@ -171,9 +169,9 @@ Index undefined_draws(const Vector& values, const Eigen::ArrayXd& weights) {
     return count;
 }
 
-// What is not judged says nothing of the draws.
-CheckedVariable compared(const Posterior::Row& row, bool is_judged, const Vector& values, const Eigen::ArrayXd& weights,
-                         Check& check) {
+// What is auxiliary, or may have no variance, says nothing of the draws.
+CheckedVariable compared(const Posterior::Row& row, const VariableMeaning& meaning, const Vector& values,
+                         const Eigen::ArrayXd& weights, Check& check) {
     CheckedVariable variable{row.name, row.mean, row.sd, values[0], 0.0, 0.0, kNothing, 0.0, kNothing, "fixed"};
     check.variance_k_hat.push_back(-std::numeric_limits<double>::infinity());
     const bool is_defined = undefined_draws(values, weights) == 0;
@@ -196,8 +194,10 @@ CheckedVariable compared(const Posterior::Row& row, bool is_judged, const Vector
         return variable;
     }
     const Eigen::ArrayXd z = centred / variable.sd_exact;
-    if (check.chains == 0 && is_judged) {
-        check.variance_k_hat.back() = variance_k_hat(check.log_density - check.log_proposal, z);
+    if (!meaning.is_auxiliary && (check.chains == 0 || meaning.may_be_infinite)) {
+        const Vector ratios =
+            check.chains == 0 ? Vector(check.log_density - check.log_proposal) : Vector::Zero(values.size());
+        check.variance_k_hat.back() = variance_k_hat(ratios, z);
     }
     const Eigen::ArrayXd spread = 0.5 * (z.square() - 1.0);  // of log sd
     variable.shift = (row.mean - variable.mean_exact) / variable.sd_exact;
@@ -205,8 +205,9 @@ CheckedVariable compared(const Posterior::Row& row, bool is_judged, const Vector
     variable.verdict.clear();
     const double mean_ess = chain_ess(centred, check);
     const double sd_ess = chain_ess(centred.square(), check);
-    if (check.chains > 0 && is_judged) check.ess = std::min({check.ess, mean_ess, sd_ess});
-    if (check.method == CheckMethod::nuts && is_judged) {
+    const bool is_watched = !meaning.is_auxiliary && !meaning.may_be_infinite;
+    if (check.chains > 0 && is_watched) check.ess = std::min({check.ess, mean_ess, sd_ess});
+    if (check.method == CheckMethod::nuts && is_watched) {
         const Matrix chains = Eigen::Map<const Matrix>(counted.data(), counted.size() / check.chains, check.chains);
         check.ess = std::min({check.ess, bulk_ess(chains), tail_ess(chains)});
         check.r_hat = std::max(check.r_hat, split_r_hat(chains));
@@ -218,7 +219,8 @@ CheckedVariable compared(const Posterior::Row& row, bool is_judged, const Vector
 }
 
 // Without draws: what the rule may be wrong by takes the place of their error.
-CheckedVariable integrated(const Posterior::Row& row, const IntegratedPosterior& exact, Index at) {
+CheckedVariable integrated(const Posterior::Row& row, const IntegratedPosterior& exact, Index at, Check& check) {
+    check.variance_k_hat.push_back(-std::numeric_limits<double>::infinity());
     CheckedVariable variable{row.name, row.mean, row.sd, exact.mean[at], 0.0, 0.0, kNothing, 0.0, kNothing, "fixed"};
     if (!(exact.sd[at] > 0.0)) return variable;
     variable.sd_exact = exact.sd[at];
@@ -371,9 +373,9 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
     std::size_t judged = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto at = static_cast<Index>(i);
-        check.variables.push_back(check.integrated
-                                      ? integrated(rows[i], *check.integrated, at)
-                                      : compared(rows[i], is_judged(i), check.values.row(at), weights, check));
+        check.variables.push_back(
+            check.integrated ? integrated(rows[i], *check.integrated, at, check)
+                             : compared(rows[i], posterior.variables[i].meaning, check.values.row(at), weights, check));
         judged += is_judged(i) ? 1 : 0;
         free += check.variables.back().verdict == "fixed" || !is_judged(i) ? 0 : 1;
     }
@@ -408,7 +410,7 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
             variable.verdict = std::move(text);
             off.push_back(variable.name);
             are_undefined = true;
-        } else if (is_heavy(posterior.variables[i].meaning, check, i)) {
+        } else if (is_heavy(posterior.variables[i].meaning, check.variance_k_hat[i])) {
             variable.verdict = kNoFiniteSd;
             off.push_back(variable.name);
             are_heavy = true;

@@ -210,8 +210,7 @@ FitFile corrected(const FitFile& fit, const Check& check) {
     for (const CheckedVariable& variable : check.variables) {
         if (variable.verdict == detail::kNoFiniteSd) {
             result.warnings.push_back(
-                fmt::format("{} {}: what is shown as its mean and sd may say nothing; look at its quantiles"
-                            "",
+                fmt::format("{} {}: what is shown as its mean and sd may say nothing; look at its quantiles",
                             variable.name, variable.verdict));
         }
         if (!variable.verdict.starts_with("no number")) continue;

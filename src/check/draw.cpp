@@ -46,14 +46,19 @@ double fewest_rows(const Target& target) {
     return target.model.layout().segment(target.optimum.state.natural, *weights).minCoeff() + 1.0;
 }
 
-std::string name_at(const Target& target, Index variable) {
+// A variable that is watched, by its place among those.
+std::string name_at(const Target& target, Index place) {
+    if (place < 0) return "the density";
+    const Index variable = target.watched[static_cast<std::size_t>(place)];
     return target.posterior.variables[static_cast<std::size_t>(variable)].name;
 }
 
-Explorer explorer_of(const Target& target, const std::vector<Index>& watched, std::uint64_t seed, int threads) {
-    const auto values_at = [&target, watched](const Matrix& points) -> Matrix {
-        return target.values_at(points)(watched, Eigen::all);
-    };
+Matrix watched_rows(const Target& target, const Matrix& values) {
+    return values(target.watched, Eigen::all);
+}
+
+Explorer explorer_of(const Target& target, std::uint64_t seed, int threads) {
+    const auto values_at = [&target](const Matrix& points) { return watched_rows(target, target.values_at(points)); };
     return {target.model, target.optimum.state, target.density, target.labelled, values_at, seed, threads};
 }
 
@@ -81,36 +86,11 @@ Drawn with_values(const Target& target, ImportanceSample sample) {
     return {std::move(sample), std::move(values)};
 }
 
-// k̂ of the variance of each variable; −∞ where no draw is heavy.
-std::vector<double> variance_k_hats(const Drawn& drawn, const std::vector<Index>& variables) {
-    const Eigen::ArrayXd weights = weights_of(drawn.sample.log_weights);
-    std::vector<double> result;
-    for (const Index v : variables) {
-        const Eigen::ArrayXd z = standardised(drawn.values.row(v), weights);
-        const bool is_held = z.size() == 0;
-        result.push_back(is_held ? -std::numeric_limits<double>::infinity()
-                                 : variance_k_hat(drawn.sample.log_density - drawn.sample.log_proposal, z));
-    }
-    return result;
-}
-
-// Variables whose means and sds tell whether draws are all there is: not those that nobody wrote, nor functions of
-// others that have no finite variance, as one over the square of an sd that may be zero has none.
-std::vector<Index> watched_variables(const Target& target, const Drawn& drawn) {
-    const std::vector<double> k_hats = variance_k_hats(drawn, target.judged);
-    std::vector<Index> result;
-    for (std::size_t i = 0; i < k_hats.size(); ++i) {
-        const VariableMeaning& meaning = target.posterior.variables[static_cast<std::size_t>(target.judged[i])].meaning;
-        if (meaning.is_parameter || k_hats[i] < kNoVariance) result.push_back(target.judged[i]);
-    }
-    return result;
-}
-
 // The largest change of a mean, in sds, or of the logarithm of an sd from one sample to another.
-double difference(const std::vector<Index>& watched, const Drawn& before, const Drawn& after) {
+double difference(const Target& target, const Drawn& before, const Drawn& after) {
     const auto moments = [&](const Drawn& one) {
         const Eigen::ArrayXd weights = weights_of(one.sample.log_weights);
-        Matrix values = one.values(watched, Eigen::all);
+        Matrix values = watched_rows(target, one.values);
         for (Index i = 0; i < values.cols(); ++i) {
             if (!(weights[i] > 0.0)) values.col(i).setZero();
         }
@@ -132,13 +112,18 @@ double difference(const std::vector<Index>& watched, const Drawn& before, const 
 // Where a few draws make up the variance of a variable, a part goes to where most of that is.
 void strengthen(const Target& target, const ImportanceOptions& options, int stream, Drawn& best) {
     const ImportanceSample& sample = best.sample;
-    const std::vector<Index> watched = watched_variables(target, best);
-    const std::vector<double> k_hats = variance_k_hats(best, watched);
-    const auto worst = std::ranges::max_element(k_hats);
-    if (worst == k_hats.end() || !(*worst >= pareto_threshold(sample.points.cols()))) return;
     const Eigen::ArrayXd weights = weights_of(sample.log_weights);
-    const Index variable = watched[static_cast<std::size_t>(worst - k_hats.begin())];
-    Vector tilted = weights * standardised(best.values.row(variable), weights).square();
+    double worst = pareto_threshold(sample.points.cols());
+    Vector tilted;
+    for (const Index v : target.watched) {
+        const Eigen::ArrayXd z = standardised(best.values.row(v), weights);
+        if (z.size() == 0) continue;  // held
+        const double k_hat = variance_k_hat(sample.log_density - sample.log_proposal, z);
+        if (!(k_hat >= worst)) continue;
+        worst = k_hat;
+        tilted = weights * z.square();
+    }
+    if (tilted.size() == 0) return;
     tilted /= tilted.sum();
     const double ess = 1.0 / tilted.squaredNorm();
     const double trusted = ess / (ess + 5.0 * static_cast<double>(sample.points.rows()));
@@ -160,9 +145,7 @@ void strengthen(const Target& target, const ImportanceOptions& options, int stre
 // Returns the next stream of random numbers.
 int explore(const Target& target, const ImportanceOptions& options, Drawn& best, Check& check) {
     int stream = options.rounds;
-    const std::vector<Index> watched = watched_variables(target, best);
-    const Explorer explorer = explorer_of(target, watched, options.seed, options.threads);
-    const auto name_of = [&](Index v) { return name_at(target, watched[static_cast<std::size_t>(v)]); };
+    const Explorer explorer = explorer_of(target, options.seed, options.threads);
     if (!explorer.can_explore() || target.density.dimension() > kMostCoordinates) {
         if (fewest_rows(target) < kFewRows) {
             check.unseen = kNoChains;
@@ -172,10 +155,10 @@ int explore(const Target& target, const ImportanceOptions& options, Drawn& best,
     for (int turn = 0; turn < kTurns; ++turn) {
         const double limit = turn == 0 && best.sample.k_hat > kTail ? kFirstLimit : kLimit;
         const Explored explored =
-            explorer.explore(best.sample, best.values(watched, Eigen::all), options.dof, limit, turn);
+            explorer.explore(best.sample, watched_rows(target, best.values), options.dof, limit, turn);
         check.unseen.clear();
         if (explored.drifting >= 0) {
-            check.unseen = drift_text(name_of(explored.drifting));
+            check.unseen = drift_text(name_at(target, explored.drifting));
         }
         const Index count = static_cast<Index>(explored.uncovered.size());
         if (static_cast<double>(count) <= kFewUncovered * static_cast<double>(explored.points.cols())) return stream;
@@ -197,12 +180,12 @@ int explore(const Target& target, const ImportanceOptions& options, Drawn& best,
         Drawn next = with_values(target, importance_sample(target.labelled, std::move(proposal), more, stream));
         stream += more.rounds;
         const bool helps = next.sample.reliable() || next.sample.k_hat < best.sample.k_hat;
-        const double change = helps ? difference(watched, best, next) : std::numeric_limits<double>::infinity();
+        const double change = helps ? difference(target, best, next) : std::numeric_limits<double>::infinity();
         if (helps) best = std::move(next);
         // What was found, and is now covered, may not have been the last of its kind: unless it made no difference.
         if (change > kDifference && explored.wide_open > kFewUnseen * static_cast<double>(explored.points.cols())) {
             check.unseen =
-                fmt::format("Gibbs chains go where the draws do not, as {} shows", name_of(explored.variable));
+                fmt::format("Gibbs chains go where the draws do not, as {} shows", name_at(target, explored.variable));
         }
         if (!helps) return stream;
         // What made no difference to anything is not looked for again, unless its parts would make better draws.
@@ -214,16 +197,16 @@ int explore(const Target& target, const ImportanceOptions& options, Drawn& best,
 
 // Whether Gibbs chains that leave from the draws, or near them, go elsewhere and stay.
 void leave(const Target& target, Check& check, int threads) {
-    const Explorer explorer = explorer_of(target, target.judged, check.seed, threads);
-    const auto name_of = [&](Index v) { return name_at(target, target.judged[static_cast<std::size_t>(v)]); };
+    const Explorer explorer = explorer_of(target, check.seed, threads);
     if (!explorer.can_explore()) {
         if (fewest_rows(target) < kFewRows) check.unseen = kNoChains;
         return;
     }
-    const Left left = explorer.leave(check.points, check.values(target.judged, Eigen::all), check.log_density);
-    if (left.drifting >= 0) check.unseen = drift_text(name_of(left.drifting));
+    const Left left = explorer.leave(check.points, watched_rows(target, check.values), check.log_density);
+    if (left.drifting >= 0) check.unseen = drift_text(name_at(target, left.drifting));
     if (left.away >= 0) {
-        check.unseen = fmt::format("Gibbs chains stay where the draws do not go, as {} shows", name_of(left.away));
+        check.unseen =
+            fmt::format("Gibbs chains stay where the draws do not go, as {} shows", name_at(target, left.away));
     }
 }
 

@@ -27,7 +27,7 @@ struct Target {
     const Whitening& whitening;
     ValuesAt values_at;
     const Posterior& posterior;
-    std::vector<Index> judged;  // variables of the posterior that are not auxiliary
+    std::vector<Index> watched;  // variables of the posterior that tell whether draws are all there is
 };
 
 /// Makes the draws of a check that has its method, number and seed, and says what they say of themselves. `gradients`:

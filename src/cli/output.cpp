@@ -35,7 +35,7 @@ std::string left_out(const Posterior& posterior, std::size_t shown) {
     if (shown == posterior.variables.size()) return {};
     std::vector<std::pair<std::string, std::size_t>> groups;
     for (const PosteriorVariable& variable : posterior.variables) {
-        if (!variable.meaning.is_local) continue;
+        if (!variable.meaning.is_local || variable.meaning.is_auxiliary) continue;
         const auto known = std::find_if(groups.begin(), groups.end(),
                                         [&](const auto& group) { return group.first == variable.meaning.group; });
         if (known != groups.end()) {
@@ -44,6 +44,7 @@ std::string left_out(const Posterior& posterior, std::size_t shown) {
             groups.emplace_back(variable.meaning.group, 1);
         }
     }
+    if (groups.empty()) return {};
     std::string text;
     for (const auto& [group, count] : groups)
         text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", detail::on_one_line(group), count);

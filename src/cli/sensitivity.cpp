@@ -45,7 +45,7 @@ std::string json_text(const std::vector<PriorEffect>& effects) {
 
 std::string sentence(const FitFile& fit, const std::vector<PriorEffect>& effects) {
     if (fit.posterior.hyperparameters.empty()) {
-        return "The fit names no numbers of its prior, so none can be moved: declare them with names.";
+        return "The fit names no numbers of its prior, so none can be moved.";
     }
     if (effects.empty()) return "All of these variables were held fixed: no number of the prior moves them.";
     const double largest = 10.0 * effects.front().weight;

@@ -42,10 +42,10 @@ Loo empty_loo(LooMethod method, Index rows, Index parameters, Index inputs) {
 
 // Visits the rows with their log likelihoods at these points of the chart, one a column.
 template <class Visit>
-void visit_likelihoods(const FittedModel& fitted, const ModelDensity& density, const Matrix& points, int threads,
-                       Loo& loo, Visit visit) {
+void visit_likelihoods(const FittedModel& fitted, const ModelDensity& density, const Matrix& points, std::uint64_t seed,
+                       int threads, Loo& loo, Visit visit) {
     const RowModel& model = fitted.row_model();
-    const Matrix statistics = density.statistics(points, threads);
+    const Matrix statistics = density.statistics(points, threads, seed);
     try {
         model.row_log_likelihoods(statistics, threads, [&](const RowAnswers& rows) {
             const Index count = rows.answers.rows();
@@ -144,7 +144,7 @@ Loo by_response(const FittedModel& fitted, int threads) {
     const Matrix root = normal.covariance.llt().matrixL();
     const Matrix points = (root * difference_points(size)).colwise() + normal.mean;
     Loo loo = empty_loo(LooMethod::response, fitted.file().data.rows, size, static_cast<Index>(fitted.inputs().size()));
-    visit_likelihoods(fitted, density, points, threads, loo, [&](Index row, double weight, const auto& values) {
+    visit_likelihoods(fitted, density, points, 1, threads, loo, [&](Index row, double weight, const auto& values) {
         const Quadratic quadratic = quadratic_of(values, size);
         double reach = 0.0;
         const double left_out = std::min(weight, 1.0);
@@ -204,20 +204,21 @@ Loo leave_one_out(const FittedModel& fitted, const Check& check, int threads) {
     loo.ess = check.ess;
     const bool importance = check.method == CheckMethod::importance;
     const Vector base = importance ? Vector(check.log_density - check.log_proposal) : Vector::Zero(loo.draws);
-    visit_likelihoods(fitted, density, check.points, threads, loo, [&](Index row, double weight, const auto& values) {
-        // Where the posterior has no density a likelihood may be anything.
-        Vector ratios(loo.draws);
-        Vector likelihoods(loo.draws);
-        for (Index s = 0; s < loo.draws; ++s) {
-            const bool counts = base[s] > -kInfinite && std::isfinite(values[s]);
-            ratios[s] = counts ? base[s] - std::min(weight, 1.0) * values[s] : -kInfinite;
-            likelihoods[s] = counts ? values[s] : -kInfinite;
-        }
-        const ParetoSmoothed smoothed = pareto_smooth(ratios);
-        loo.k_hat[row] = smoothed.k_hat;
-        loo.elpd[row] = log_sum_exp(smoothed.log_weights.array() + likelihoods.array());
-        loo.lpd[row] = log_sum_exp(check.log_weights.array() + likelihoods.array());
-    });
+    visit_likelihoods(fitted, density, check.points, check.seed, threads, loo,
+                      [&](Index row, double weight, const auto& values) {
+                          // Where the posterior has no density a likelihood may be anything.
+                          Vector ratios(loo.draws);
+                          Vector likelihoods(loo.draws);
+                          for (Index s = 0; s < loo.draws; ++s) {
+                              const bool counts = base[s] > -kInfinite && std::isfinite(values[s]);
+                              ratios[s] = counts ? base[s] - std::min(weight, 1.0) * values[s] : -kInfinite;
+                              likelihoods[s] = counts ? values[s] : -kInfinite;
+                          }
+                          const ParetoSmoothed smoothed = pareto_smooth(ratios);
+                          loo.k_hat[row] = smoothed.k_hat;
+                          loo.elpd[row] = log_sum_exp(smoothed.log_weights.array() + likelihoods.array());
+                          loo.lpd[row] = log_sum_exp(check.log_weights.array() + likelihoods.array());
+                      });
     add_up(loo);
     return loo;
 }

@@ -47,7 +47,7 @@ Matrix drawn_by_response(const FittedModel& fitted, Index count, std::uint64_t s
     if (std::all_of(state.clamped.begin(), state.clamped.end(), [](bool clamped) { return clamped; })) {
         return state.mean.replicate(1, count);
     }
-    const ModelDensity density(fitted.model(), state);
+    const ModelDensity density(fitted.model(), state, JointNormals::coordinates);
     const Index size = density.dimension();
     if (size > kModelCheckParameters) {
         throw std::runtime_error(
@@ -73,7 +73,7 @@ Matrix resampled(const FittedModel& fitted, const Check& check, Index count, std
     const std::vector<Index> chosen = detail::resampled(weights_of(check.log_weights), count, random.uniform());
     Matrix points(check.points.rows(), count);
     for (Index s = 0; s < count; ++s) points.col(s) = check.points.col(chosen[static_cast<std::size_t>(s)]);
-    return density.statistics(points, threads);
+    return density.statistics(points, threads, check.seed);
 }
 
 // Before anything is drawn: a pass that draws nothing.

@@ -15,12 +15,12 @@ namespace lrvb {
 
 namespace {
 
-constexpr std::uint64_t kDiscreteSeed = 1;
 constexpr std::uint64_t kDiscreteStreams = std::uint64_t{1} << 61U;  // no sampler has these
 constexpr Index kPoints = 64;  // a task; and at most so many are not worth waking a thread for
 constexpr int kTiedStatistics = 64;
-constexpr std::size_t kFewDiscrete = 40;  // of which every pair is looked at
+constexpr std::size_t kFewDiscrete = 40;   // of which every pair is looked at
 constexpr double kMostCombinations = 128;  // of labels that are summed over together
+constexpr Index kMostLeft = 2000;          // statistics that are drawn where others are integrated out
 constexpr Index kColumns = 4096;           // of statistics at a time
 
 bool is_discrete(const AnyFamily& family) {
@@ -76,16 +76,16 @@ bool can_integrate(const Model& model, const State& state) {
     }
     const State left = without_integrable(model, state);
     std::vector<Index> discrete;
-    bool is_left = false;
+    Index left_size = 0;
     for (Index j = 0; j < layout.variable_count(); ++j) {
         if (left.clamped[static_cast<std::size_t>(j)]) continue;
         if (is_discrete(layout[j].family)) {
             discrete.push_back(j);
         } else {
-            is_left = true;
+            left_size += layout[j].size;
         }
     }
-    return is_left && combination_count(layout, discrete) <= kMostCombinations;
+    return left_size > 0 && left_size <= kMostLeft && combination_count(layout, discrete) <= kMostCombinations;
 }
 
 // Whether L has a term with two of these variables, and which two.
@@ -279,7 +279,7 @@ void ModelDensity::draw_labels(Eigen::Ref<Vector> statistics, const VectorView& 
     statistics += labels_.col(chosen);
 }
 
-Matrix ModelDensity::statistics(const Matrix& points, int threads) const {
+Matrix ModelDensity::statistics(const Matrix& points, int threads, std::uint64_t seed) const {
     detail::require_size("statistics", "a point", points.rows(), dimension());
     const Layout& layout = model_->layout();
     Matrix values(layout.size(), points.cols());
@@ -290,7 +290,7 @@ Matrix ModelDensity::statistics(const Matrix& points, int threads) const {
     if (by_themselves) joint = model_->log_joint_gradients(values, threads);
     detail::in_parallel(threads, (points.cols() + kPoints - 1) / kPoints, [&](Index task) {
         for (Index i = task * kPoints; i < std::min(points.cols(), (task + 1) * kPoints); ++i) {
-            Random random(kDiscreteSeed, kDiscreteStreams + static_cast<std::uint64_t>(i));
+            Random random(seed, kDiscreteStreams + static_cast<std::uint64_t>(i));
             if (labels_.cols() > 0) draw_labels(values.col(i), at_labels(values.col(i), false, 1).values, random);
             for (const Index j : by_themselves ? chart_.discrete() : std::vector<Index>()) {
                 const Vector natural = joint.gradients.col(i).segment(layout[j].offset, layout[j].size);
@@ -301,6 +301,15 @@ Matrix ModelDensity::statistics(const Matrix& points, int threads) const {
         }
     });
     return values;
+}
+
+double density_evaluations(const Model& model, const State& state) {
+    if (!can_integrate(model, state)) return 1.0;
+    std::vector<Index> discrete;
+    for (Index j = 0; j < model.layout().variable_count(); ++j) {
+        if (is_discrete(model.layout()[j].family) && !state.clamped[static_cast<std::size_t>(j)]) discrete.push_back(j);
+    }
+    return combination_count(model.layout(), discrete);
 }
 
 Whitening ModelDensity::whitening(const State& state) const {

@@ -593,6 +593,31 @@ TEST_F(TextModels, ANodeThatIsNoNumberAtDrawsIsSaidToBe) {
     }
 }
 
+// Three independent normals of known means and variances.
+TEST_F(TextModels, ComparisonsAndRanksOfNodesAreProbabilities) {
+    write("m.bug",
+          "model { for (i in 1:3) { y[i] ~ dnorm(t[i], 1); t[i] ~ dnorm(0, 0.1) }\n"
+          "  above <- ifelse(t[2] > t[1], 1, 0); below <- t[2] <= t[1]; both <- (t[2] > t[1]) && (t[2] > t[3])\n"
+          "  chosen <- ifelse(t[2] > t[1], t[2], t[1]); larger <- max(t[1], t[2]); r[1:3] <- rank(t[1:3]) }");
+    write("d.json", R"({"y": [1, 2, 0.5]})");
+    ASSERT_EQ(lrvb("fit model m.bug d.json -o fit.json --exact").code, 0);
+    const json summary = lrvb("summary fit.json --format json").json();
+    const auto mean = [&](const char* name) { return variable_of(summary, name).at("mean").get<double>(); };
+    // t_i | y ~ N(y_i/1.1, 1/1.1), independent.
+    const double above = 0.5 * std::erfc(-(1.0 / 1.1) / std::sqrt(2.0 / 1.1) / std::numbers::sqrt2);
+    EXPECT_NEAR(mean("above"), above, 0.03);
+    EXPECT_NEAR(mean("below"), 1.0 - mean("above"), 1e-9);
+    EXPECT_NEAR(mean("chosen"), mean("larger"), 1e-9);
+    EXPECT_LT(mean("both"), mean("above"));
+    EXPECT_NEAR(mean("r[1]") + mean("r[2]") + mean("r[3]"), 6.0, 1e-9);
+    EXPECT_GT(mean("r[2]"), mean("r[1]"));
+    EXPECT_GT(mean("r[1]"), mean("r[3]"));
+    write("sorted.bug",
+          "model { for (i in 1:3) { y[i] ~ dnorm(t[i], 1); t[i] ~ dnorm(0, 0.1) }; s[1:3] <- sort(t[1:3]) }");
+    const Result sorted = lrvb("fit model sorted.bug d.json");
+    EXPECT_NE((sorted.out + sorted.err).find("s cannot be reported"), std::string::npos) << sorted.out << sorted.err;
+}
+
 // Where one weight alone is not zero, the node is known: written as constants, the model is the same.
 TEST_F(TextModels, ATableOfWeightsMayHaveASingleOneInARow) {
     const std::string rows =

@@ -139,7 +139,7 @@ TEST(IntegratedDensity, DecidesTheEightSchools) {
     const Vector y{{28, 8, -3, 7, -1, 1, 18, 12}};
     const Vector error{{15, 10, 16, 11, 9, 11, 10, 18}};
     ModelBuilder builder;
-    const auto between = builder.add("between", precision(uniform_sd(100.0)));
+    const auto between = builder.add("between", precision(uniform_sd(0.0, 100.0)));
     const auto mu = builder.add("mu", normal(0.0, 1e-4));
     for (Index i = 0; i < 8; ++i) {
         const auto theta = builder.add(fmt::format("theta[{}]", i + 1), normal(mu, between));

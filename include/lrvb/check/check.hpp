@@ -28,7 +28,8 @@
 /// A kind that integrates its posterior over a few parameters (FittedModel::integrate) gives these numbers without
 /// draws: then that is the check, and se is what the rule may be wrong by.
 ///
-/// Both have a Monte Carlo standard error, se. Of n variables that are not fixed, with z = Φ⁻¹(1 − 0.025/n), one is
+/// Both have a Monte Carlo standard error, se. Of n variables that are neither fixed nor auxiliary, with z = Φ⁻¹(1 −
+/// 0.025/n), one is
 ///
 ///     off            where |shift| − z·se or |ratio − 1| − z·se is above 0.1: with a probability of 95 %, none is
 ///                    called off that is not;
@@ -41,8 +42,8 @@
 /// draws do not cover, a part of the proposal is fitted there and all draws are made anew, each weighted against the
 /// whole proposal. Draws are reliable where in the end chains find no such place, k̂ is below its threshold, for the
 /// weights and for their products with squared distances of every variable, and no standard error of an sd is above
-/// 7 %. A model without a Gibbs step, or with too many rows for one, is judged by k̂ alone, but not where a component
-/// has fewer than twenty rows.
+/// 7 %; auxiliary variables, and those that may have no variance, aside (VariableMeaning). A model without a Gibbs
+/// step, or with too many rows for one, is judged by k̂ alone, but not where a component has fewer than twenty rows.
 ///
 /// What the check still cannot see: modes that neither draws nor chains reach. Of those that the fit knows
 /// (FitFile::other_optima) it says so: then no check is ok or reliable, and neither is a variable whose mean or sd,
@@ -94,7 +95,8 @@ struct LRVB_EXPORT Check : CheckResult {
     /// Where draws do not go, in words; empty where chains found no such place.
     std::string unseen;
     /// k̂ of weights times squared distances from the mean, for every variable: whether few draws make up its variance.
-    /// −∞ where the variable is fixed.
+    /// −∞ where the variable is fixed or auxiliary, and where there are no weights: of chains it is told for those that
+    /// may have no variance alone.
     std::vector<double> variance_k_hat;
     /// Of Metropolis–Hastings.
     bool random_walk = false;

@@ -52,8 +52,8 @@ class LRVB_EXPORT ModelDensity final : public SmoothDensity {
 
     /// The stacked statistics of the variables at each point, one a column. Discrete variables, and those that are
     /// integrated out, which points do not have, are drawn given the others: the same at the same place among the
-    /// columns.
-    Matrix statistics(const Matrix& points, int threads = 1) const;
+    /// columns, for the same seed.
+    Matrix statistics(const Matrix& points, int threads = 1, std::uint64_t seed = 1) const;
 
   private:
     /// The log joint at statistics, without their Jacobians; with gradients where these are asked for, in the
@@ -71,5 +71,9 @@ class LRVB_EXPORT ModelDensity final : public SmoothDensity {
     Matrix labels_;  // statistics of the discrete variables for each combination, one a column; none where each is
                      // summed out by itself
 };
+
+/// How many log joints the density of a point adds up: one for each combination of labels beside normals that are
+/// integrated out.
+LRVB_EXPORT double density_evaluations(const Model& model, const State& state);
 
 }  // namespace lrvb

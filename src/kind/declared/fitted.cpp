@@ -2,6 +2,7 @@
 #include "kind/declared/record.hpp"
 
 #include <lrvb/kind/declared.hpp>
+#include <lrvb/sample/model_density.hpp>
 
 #include <fmt/format.h>
 
@@ -98,7 +99,7 @@ class FittedDeclared final : public FittedModel {
     }
 
     bool has_rows() const override { return model_->rows() > 0; }
-    double work_of_a_draw() const override { return work_of(*model_); }
+    double work_of_a_draw() const override { return work_of(*model_) * density_evaluations(*model_, optimum().state); }
 
   private:
     std::shared_ptr<const Declared> model_;

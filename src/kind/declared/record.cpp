@@ -135,6 +135,9 @@ void DeclaredVariables::add(Index variable) {
                std::holds_alternative<family::Scale>(info.family)) {
         report(own, "log_", Role::logarithm, FromDraw::statistic(first + 1), true, false);
         report(own, "", Role::precision, FromDraw::statistic(first), false, true);
+        // A precision by its sd, which may be zero.
+        const auto* scale = std::get_if<family::Scale>(&info.family);
+        reported.meanings.back().may_be_infinite = scale != nullptr && std::isinf(scale->bounds_of_log().second);
     } else if (const auto* wishart = std::get_if<family::Wishart>(&info.family)) {
         const Index dimension = wishart->dimension();
         for (Index i = 0; i < dimension; ++i) {

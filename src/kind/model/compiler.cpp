@@ -6,6 +6,8 @@
 #include "kind/model/derive.hpp"
 #include "kind/model/labels.hpp"
 
+#include <lrvb/sample/model_density.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +19,6 @@ namespace {
 
 // In multiplications.
 constexpr double kWorkOfLabels = 20.0;      // of an evaluation: they are summed out by gradients, and then drawn
-constexpr double kMostWorkOfLabels = 128.0;
 constexpr double kWorkOfAWord = 6.0;        // of a derived node
 constexpr double kWorkOfAStatistic = 20.0;  // whose values are kept and compared
 
@@ -56,17 +57,21 @@ const RowModel& CompiledModel::model() const {
 double CompiledModel::work_of_a_draw() const {
     const double evaluation = joint ? joint->work() : base->work();
     const Layout& layout = model().layout();
-    double labels = 1.0;  // combinations
-    for (const VariableInfo& variable : layout) {
-        if (std::holds_alternative<family::Bernoulli>(variable.family)) labels *= 2.0;
-        if (std::holds_alternative<family::Categorical>(variable.family)) labels *= static_cast<double>(variable.size);
-    }
+    const bool has_labels = std::any_of(layout.begin(), layout.end(), [](const VariableInfo& variable) {
+        return std::holds_alternative<family::Bernoulli>(variable.family) ||
+               std::holds_alternative<family::Categorical>(variable.family);
+    });
+    State free;
+    free.clamped.assign(static_cast<std::size_t>(layout.variable_count()), false);
+    const double together = density_evaluations(model(), free);
     double words = 0.0;
     for (const DerivedNode& node : derived) {
         words += 1.0 + static_cast<double>(std::count(node.function.begin(), node.function.end(), ' '));
     }
-    return evaluation * (labels > 1.0 ? std::clamp(labels, kWorkOfLabels, kMostWorkOfLabels) : 1.0) + kWorkOfAWord * words +
-           kWorkOfAStatistic * static_cast<double>(layout.size());
+    return evaluation * (together > 1.0 ? together
+                         : has_labels   ? kWorkOfLabels
+                                        : 1.0) +
+           kWorkOfAWord * words + kWorkOfAStatistic * static_cast<double>(layout.size());
 }
 
 std::shared_ptr<const RowModel> CompiledModel::without_rows(const std::vector<Index>& dropped) const {

@@ -302,7 +302,7 @@ class Declaring {
                                                             "positive number",
                                                             own_.node_name(piece, row)));
         }
-        if (kept.size() == 1) {
+        if (kept.size() == 1 && own_.number(piece, 0, row, static_cast<std::size_t>(kept.front())) > 0.0) {
             own_.terms.at(array, own_.left_element(piece, row, kept.front())).form = Form::one;
             return;
         }

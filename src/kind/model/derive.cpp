@@ -14,6 +14,7 @@ namespace lrvb::detail::text {
 
 namespace {
 
+constexpr Index kFewElements = 100;        // of an array that is missed where none of them is reported
 constexpr Index kMostDerived = 2000;       // elements of an array that nobody asked for
 constexpr Index kMostMonitored = 100000;   // and that somebody did
 constexpr std::size_t kLongest = 1 << 16;  // characters of a function
@@ -215,7 +216,8 @@ class Deriving {
             if (array.size() > most) continue;
             Index missed = 0;
             for (Index element = 0; element < array.size(); ++element) missed += add(a, array, element) ? 0 : 1;
-            if (missed > 0 && (is_monitored(array) || array.size() == 1)) {
+            const bool is_small_and_lost = array.size() <= kFewElements && missed == array.size();
+            if (missed > 0 && (is_monitored(array) || is_small_and_lost)) {
                 own_.notes.push_back(
                     fmt::format("{} cannot be reported: it is no function of nodes that the fit has", array.name));
             }

@@ -13,7 +13,8 @@ namespace lrvb::detail::text {
 
 namespace {
 
-constexpr double kMostTrials = 50.0;     // of a binomial node that is a label
+constexpr double kMostTrials = 50.0;  // of a binomial node that is a label
+constexpr Index kMostRanked = 100;
 constexpr std::size_t kMostKept = 2000;  // rows of a deterministic relation whose value is kept
 
 std::vector<Index> whole_rows(std::size_t count) {
@@ -383,6 +384,23 @@ Value Evaluator::call(const bugs::Expression& expression, const bugs::GraphRelat
         if (name == "sum") return whole(total);
         const double count = static_cast<double>(all.size());
         return whole(applied("*", {total, constant_choice(NumberColumn::Constant(1, 1.0 / count))}));
+    }
+    if (name == "rank") {
+        const std::vector<Choice>& all = arguments[0].elements;
+        if (static_cast<Index>(all.size()) > kMostRanked) {
+            throw Refused(expression.place,
+                          fmt::format("rank of {} nodes that are not known: it is reported of {} at most", all.size(),
+                                      kMostRanked));
+        }
+        Value result{arguments[0].dims, {}};
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            std::vector<Choice> before{constant_choice(NumberColumn::Ones(1))};
+            for (std::size_t j = 0; j < all.size(); ++j) {
+                if (j != i) before.push_back(applied("<", std::vector<Choice>{all[j], all[i]}));
+            }
+            result.elements.push_back(sum_of(before));
+        }
+        return result;
     }
     if (name == "inprod") {
         if (arguments[0].elements.size() != arguments[1].elements.size()) {

@@ -232,6 +232,52 @@ Sum raised(const Sum& base, const Sum& exponent) {
     return function_sum("^", {base, exponent});
 }
 
+namespace {
+
+Sum one_less(const Sum& sum) {
+    return added(constant_sum(NumberColumn::Constant(1, 1.0)), scaled(sum, NumberColumn::Constant(1, -1.0)));
+}
+
+// Whether it is step(…), a product of such, or one less that: 0 or 1.
+bool is_truth(const Sum& sum) {
+    const auto is_step = [](const Factor& factor) {
+        return factor.kind == Factor::Kind::function && factor.function == "step" && factor.power == 1.0;
+    };
+    const auto has_number = [](const Product& term, double number) {
+        return (term.coefficient.array() == number).all();
+    };
+    const auto is_steps = [&](const Product& term) {
+        return !term.factors.empty() && std::ranges::all_of(term.factors, is_step);
+    };
+    if (sum.terms.size() == 1) return has_number(sum.terms[0], 1.0) && is_steps(sum.terms[0]);
+    if (sum.terms.size() != 2) return false;
+    const std::size_t rest = sum.terms[0].factors.empty() ? 1 : 0;
+    const Product& number = sum.terms[1 - rest];
+    return number.factors.empty() && has_number(number, 1.0) && has_number(sum.terms[rest], -1.0) &&
+           is_steps(sum.terms[rest]);
+}
+
+// Comparisons of what is not known, and what is made of them, by step(x), which is one where x ≥ 0.
+std::optional<Sum> by_steps(const std::string& function, const std::vector<Sum>& arguments) {
+    const auto is_at_least = [](const Sum& left, const Sum& right) {
+        return function_sum("step", {added(left, scaled(right, NumberColumn::Constant(1, -1.0)))});
+    };
+    if (function == ">=") return is_at_least(arguments[0], arguments[1]);
+    if (function == "<=") return is_at_least(arguments[1], arguments[0]);
+    if (function == ">") return one_less(is_at_least(arguments[1], arguments[0]));
+    if (function == "<") return one_less(is_at_least(arguments[0], arguments[1]));
+    if (!is_truth(arguments[0])) return std::nullopt;
+    if (function == "!") return one_less(arguments[0]);
+    if (function == "ifelse") {
+        return added(multiplied(arguments[0], arguments[1]), multiplied(one_less(arguments[0]), arguments[2]));
+    }
+    if ((function != "&&" && function != "||") || !is_truth(arguments[1])) return std::nullopt;
+    if (function == "&&") return multiplied(arguments[0], arguments[1]);
+    return one_less(multiplied(one_less(arguments[0]), one_less(arguments[1])));
+}
+
+}  // namespace
+
 bool is_elementwise(const std::string& function) {
     const bool is_operator = function == "+" || function == "-" || function == "*" || function == "/" ||
                              function == "^" || function == "ifelse";
@@ -263,6 +309,7 @@ Sum applied(const std::string& function, const std::vector<Sum>& arguments) {
         }
         return constant_sum(result);
     }
+    if (std::optional<Sum> truth = by_steps(function, arguments)) return *truth;
     if (std::optional<Sum> inside = unbounded(function, arguments)) return *inside;
     if (arguments.size() == 1 && constant && function != "probit") {
         return constant_sum(arguments[0].constant().unaryExpr([&](double x) { return number_function(function, x); }));

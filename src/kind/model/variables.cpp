@@ -31,6 +31,14 @@ bool is_monitored(const VariableMeaning& meaning, const std::vector<std::string>
         monitor, [&](const std::string& name) { return name == meaning.group || name == meaning.name(); });
 }
 
+// The written node that a variable of this group is in the place of; nothing where it stands beside one.
+std::optional<std::string> stands_for(const std::string& group) {
+    for (const std::string_view suffix : {".precision", ".scaled", ".parts"}) {
+        if (group.ends_with(suffix)) return group.substr(0, group.size() - suffix.size());
+    }
+    return std::nullopt;
+}
+
 Role role_of(const NodeFunction& function) {
     if (function.range() == NodeFunction::Range::probability) return Role::weight;
     if (function.log_linear().is && function.log_linear().powers.size() == 1) {
@@ -284,6 +292,7 @@ ModelVariables::ModelVariables(const Layout& layout, const std::vector<DerivedNo
         for (const VariableMeaning& meaning : one.meanings) ++sizes[array_of(meaning)];
     }
     const std::set<std::string> unwritten(hidden.begin(), hidden.end());
+    const std::set<std::string> reported = groups_of(derived);
     const auto settle = [&](VariableMeaning& meaning) {
         const bool is_asked_for = is_monitored(meaning, monitor);
         const bool is_small = sizes[array_of(meaning)] <= kManyNodes && meaning.role != Role::logarithm;
@@ -294,11 +303,30 @@ ModelVariables::ModelVariables(const Layout& layout, const std::vector<DerivedNo
         for (VariableMeaning& meaning : one.meanings) {
             settle(meaning);
             if (!unwritten.contains(group)) continue;
-            meaning.is_local = meaning.is_auxiliary = true;
+            const std::optional<std::string> written = stands_for(group);
+            meaning.is_local = true;
+            meaning.is_auxiliary = !written || reported.contains(*written);
             meaning.is_shown = meaning.is_parameter = false;
         }
     }
     for (VariableMeaning& meaning : derived_) settle(meaning);
+    // Those of the precisions that stand for sds and variances: their logarithms are what functions read.
+    std::set<Index> of_sds;
+    const std::vector<std::string> names = this->names();
+    for (std::size_t s = 0; s < names.size(); ++s) {
+        const std::string group = names[s].substr(0, names[s].find('['));
+        if (group.starts_with("log_") && group.ends_with(".precision") && unwritten.contains(group.substr(4))) {
+            of_sds.insert(static_cast<Index>(s));
+        }
+    }
+    for (std::size_t d = 0; d < derived_.size(); ++d) {
+        const NodeFunction function(functions_[d]);
+        const NodeFunction::LogLinear& log = function.log_linear();
+        for (std::size_t s = 0; log.is && s < function.statistics().size(); ++s) {
+            const bool is_inverse = log.powers[static_cast<Index>(s)] > 0.0;
+            if (is_inverse && of_sds.contains(function.statistics()[s])) derived_[d].may_be_infinite = true;
+        }
+    }
 }
 
 std::vector<VariableMeaning> ModelVariables::meanings() const {

@@ -12,6 +12,7 @@ namespace lrvb {
 
 namespace {
 
+constexpr double kWorkOfAThread = 20000.0;  // numbers looked at in the time that it takes to wake one
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // N(m, P⁻¹), the conditional of x.
@@ -28,9 +29,9 @@ Conditional conditional_at(const detail::JointCore& core, const Vector& t) {
     result.phi = core.form.phi(t);
     core.form.precision(result.phi, result.factor);
     if (detail::cholesky_in_place(result.factor)) return result;
-    Matrix mean = core.form.force(result.phi);
-    detail::cholesky_solve_in_place(result.factor, mean);
-    result.mean = mean.col(0);
+    result.mean = core.form.force(result.phi);
+    result.factor.triangularView<Eigen::Lower>().solveInPlace(result.mean);
+    result.factor.triangularView<Eigen::Lower>().transpose().solveInPlace(result.mean);
     result.is_normal = result.mean.allFinite();
     return result;
 }
@@ -53,6 +54,7 @@ JointGradients JointModel::integrated_joint(const Matrix& statistics, bool gradi
     const double constant = 0.5 * static_cast<double>(core.coefficients()) * std::log(2.0 * std::numbers::pi);
     JointGradients result{Vector::Constant(statistics.cols(), -kInfinity), Matrix()};
     if (gradients) result.gradients = Matrix::Zero(statistics.rows(), statistics.cols());
+    if (work() * static_cast<double>(statistics.cols()) < kWorkOfAThread) threads = 1;
     detail::in_parallel(threads, statistics.cols(), [&](Index c) {
         const Vector t = statistics.col(c).head(core.others());
         Conditional x = conditional_at(core, t);
