@@ -31,9 +31,38 @@ std::string elsewhere(const CheckedVariable& variable, const std::vector<OtherOp
     return fmt::format("another optimum: {:.4g}", others.front().find(variable.name)->mean);
 }
 
-// Draws about one optimum may not reach the others, or not in their shares.
-void doubt(const Posterior& posterior, const std::vector<OtherOptimum>& others, Check& check) {
+constexpr double kLeastWeight = 0.1;  // of a draw that counts, beside the mean of all
+
+// Whether draws go to where another optimum is, as far as each variable can tell.
+bool reaches(const Check& check, const Posterior& posterior, const OtherOptimum& other) {
+    const Vector weights = weights_of(check.log_weights);
+    const double least = kLeastWeight / static_cast<double>(weights.size());
+    for (std::size_t v = 0; v < posterior.variables.size(); ++v) {
+        const OtherOptimum::Value* there = other.find(posterior.variables[v].name);
+        if (there == nullptr || !detail::is_telling(posterior.variables[v].meaning)) continue;
+        double lowest = std::numeric_limits<double>::infinity();
+        double highest = -lowest;
+        for (Index i = 0; i < weights.size(); ++i) {
+            if (!(weights[i] > least)) continue;
+            lowest = std::min(lowest, check.values(static_cast<Index>(v), i));
+            highest = std::max(highest, check.values(static_cast<Index>(v), i));
+        }
+        if (!(there->mean >= lowest && there->mean <= highest)) return false;
+    }
+    return true;
+}
+
+// Draws about one optimum may not reach the others, or not in their shares: unless these are other labels, which were
+// all added up, and the few coordinates that are left go there.
+void doubt(const FittedModel& fitted, const Posterior& posterior, Check& check) {
+    const std::vector<OtherOptimum>& others = fitted.file().other_optima;
     if (others.empty()) return;
+    const bool adds_up_labels = check.method == CheckMethod::importance && check.reliable &&
+                                density_evaluations(fitted.model(), fitted.optimum().state) > 1.0;
+    if (adds_up_labels &&
+        std::ranges::all_of(others, [&](const OtherOptimum& one) { return reaches(check, posterior, one); })) {
+        return;
+    }
     const std::string text = other_optima_text(posterior, others);
     check.reliable = false;
     if (check.verdict == CheckVerdict::ok) check.verdict = CheckVerdict::doubtful;
@@ -215,8 +244,7 @@ Check check_by_work(const Model& model, const Optimum& optimum, const Posterior&
     };
     std::vector<Index> watched;
     for (std::size_t v = 0; v < posterior.variables.size(); ++v) {
-        const VariableMeaning& meaning = posterior.variables[v].meaning;
-        if (!meaning.is_auxiliary && !meaning.may_be_infinite) watched.push_back(static_cast<Index>(v));
+        if (detail::is_telling(posterior.variables[v].meaning)) watched.push_back(static_cast<Index>(v));
     }
     const detail::Target target{model,     optimum,   density,   labelled, approximation,
                                 whitening, values_at, posterior, watched};
@@ -261,7 +289,7 @@ Check by_integration(const FittedModel& fitted, const Posterior& posterior, cons
     check.log_weights = integrated.log_weights;
     detail::compare(
         posterior, [](const Check&, double) { return std::string("'lrvb check --method nuts' may tell"); }, check);
-    doubt(posterior, fitted.file().other_optima, check);
+    doubt(fitted, posterior, check);
     return check;
 }
 
@@ -290,7 +318,7 @@ Check check(const FittedModel& fitted, const Posterior& posterior, const CheckOp
     }
     Check check = check_by_work(fitted.model(), fitted.optimum(), posterior, fitted.statistics(), options,
                                 fitted.work_of_a_draw());
-    doubt(posterior, fitted.file().other_optima, check);
+    doubt(fitted, posterior, check);
     return check;
 }
 

@@ -40,9 +40,11 @@ std::string few_draws(const Check& check, const Advice& advice) {
                        check.ess, kCheckEss, advice(check, kCheckEss / check.ess));
 }
 
-// One that may have no finite variance, and of which draws show none.
-bool is_heavy(const VariableMeaning& meaning, double k_hat) {
-    return meaning.may_be_infinite && k_hat >= kNoVariance;
+// One whose variance a few draws make up, however many there are. Weighted draws show by any other that they miss
+// something; chains do not.
+bool is_heavy(const VariableMeaning& meaning, const Check& check, std::size_t v) {
+    const bool is_asked = meaning.may_be_infinite || (check.chains > 0 && !meaning.is_parameter && is_telling(meaning));
+    return is_asked && check.variance_k_hat[v] >= pareto_threshold(check.draws);
 }
 
 // What k̂ of the weights does not see: places where no draw is, and variances that few draws make up. Empty where there
@@ -52,15 +54,14 @@ std::string doubt_of(const Posterior& posterior, const Check& check, double thre
         return fmt::format("{}: the exact numbers are doubtful; take more draws, or a smaller model", check.unseen);
     }
     for (std::size_t v = 0; v < check.variables.size(); ++v) {
-        if (check.variance_k_hat[v] < threshold || posterior.variables[v].meaning.may_be_infinite) continue;
+        if (check.variance_k_hat[v] < threshold || !is_telling(posterior.variables[v].meaning)) continue;
         return fmt::format("that of the variance of {} is {:.2f}: the exact numbers are doubtful; {}",
                            check.variables[v].name, check.variance_k_hat[v], advice(check, kNoMatter));
     }
     for (std::size_t v = 0; v < check.variables.size(); ++v) {
         const CheckedVariable& variable = check.variables[v];
         const double error = variable.ratio_se / variable.ratio;
-        const VariableMeaning& meaning = posterior.variables[v].meaning;
-        if (meaning.is_auxiliary || meaning.may_be_infinite || !(error > kSdError)) continue;
+        if (!is_telling(posterior.variables[v].meaning) || !(error > kSdError)) continue;
         return fmt::format("the sd of {} is known only to ±{:.0f}%: the exact numbers are doubtful; {}", variable.name,
                            200.0 * error, advice(check, std::pow(error / kSdError, 2)));
     }
@@ -162,6 +163,14 @@ bool is_number(double value) {
     return std::abs(value) < kMost;
 }
 
+// Whether more than half of the draws have one value.
+bool has_an_atom(Eigen::ArrayXd values) {
+    const auto middle = values.begin() + values.size() / 2;
+    std::nth_element(values.begin(), middle, values.end());
+    const double median = *middle;
+    return 2 * (values == median).count() > values.size();
+}
+
 // How often a variable is no number where there is a density.
 Index undefined_draws(const Vector& values, const Eigen::ArrayXd& weights) {
     Index count = 0;
@@ -169,16 +178,18 @@ Index undefined_draws(const Vector& values, const Eigen::ArrayXd& weights) {
     return count;
 }
 
-// What is auxiliary, or may have no variance, says nothing of the draws.
 CheckedVariable compared(const Posterior::Row& row, const VariableMeaning& meaning, const Vector& values,
                          const Eigen::ArrayXd& weights, Check& check) {
     CheckedVariable variable{row.name, row.mean, row.sd, values[0], 0.0, 0.0, kNothing, 0.0, kNothing, "fixed"};
     check.variance_k_hat.push_back(-std::numeric_limits<double>::infinity());
     const bool is_defined = undefined_draws(values, weights) == 0;
-    if (row.sd == 0.0 && row.mean_field_sd == 0.0 && is_defined)
-        return variable;  // held: draws differ by rounding at most
     // A value that overflowed where there is no density does not count, nor does any other there.
     const Eigen::ArrayXd counted = counted_values(values, weights);
+    // Held: draws differ by rounding at most. (What jumps may be the same wherever the answer looked, and not in
+    // truth.)
+    constexpr double kSame = 1e-9;
+    const bool has_no_sd = row.sd == 0.0 && row.mean_field_sd == 0.0 && is_defined;
+    if (has_no_sd && counted.maxCoeff() - counted.minCoeff() <= kSame * counted.abs().maxCoeff()) return variable;
     if (counted.minCoeff() == counted.maxCoeff()) {
         variable.mean_exact = is_number(counted[0]) ? counted[0] : row.mean;
         if (!is_defined) variable.verdict.clear();
@@ -194,7 +205,9 @@ CheckedVariable compared(const Posterior::Row& row, const VariableMeaning& meani
         return variable;
     }
     const Eigen::ArrayXd z = centred / variable.sd_exact;
-    if (!meaning.is_auxiliary && (check.chains == 0 || meaning.may_be_infinite)) {
+    // Of what is one value at most draws, or is a probability, a few draws make up the variance without a heavy tail.
+    const bool is_bounded = meaning.role == Role::weight || has_an_atom(counted);
+    if (!meaning.is_auxiliary && (check.chains == 0 || !is_bounded)) {
         const Vector ratios =
             check.chains == 0 ? Vector(check.log_density - check.log_proposal) : Vector::Zero(values.size());
         check.variance_k_hat.back() = variance_k_hat(ratios, z);
@@ -205,9 +218,8 @@ CheckedVariable compared(const Posterior::Row& row, const VariableMeaning& meani
     variable.verdict.clear();
     const double mean_ess = chain_ess(centred, check);
     const double sd_ess = chain_ess(centred.square(), check);
-    const bool is_watched = !meaning.is_auxiliary && !meaning.may_be_infinite;
-    if (check.chains > 0 && is_watched) check.ess = std::min({check.ess, mean_ess, sd_ess});
-    if (check.method == CheckMethod::nuts && is_watched) {
+    if (check.chains > 0 && is_telling(meaning)) check.ess = std::min({check.ess, mean_ess, sd_ess});
+    if (check.method == CheckMethod::nuts && is_telling(meaning)) {
         const Matrix chains = Eigen::Map<const Matrix>(counted.data(), counted.size() / check.chains, check.chains);
         check.ess = std::min({check.ess, bulk_ess(chains), tail_ess(chains)});
         check.r_hat = std::max(check.r_hat, split_r_hat(chains));
@@ -410,8 +422,8 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
             variable.verdict = std::move(text);
             off.push_back(variable.name);
             are_undefined = true;
-        } else if (is_heavy(posterior.variables[i].meaning, check.variance_k_hat[i])) {
-            variable.verdict = kNoFiniteSd;
+        } else if (is_heavy(posterior.variables[i].meaning, check, i)) {
+            variable.verdict = kNoSd;
             off.push_back(variable.name);
             are_heavy = true;
         } else if (text = off_text(variable, z); !text.empty()) {
@@ -441,7 +453,7 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
         if (check.reliable) check.verdict = CheckVerdict::off;
         const char* by =
             are_undefined ? "infinite or undefined at draws, or a mean by more than 0.1 sd, or an sd by more than 10%"
-            : are_heavy   ? "without a finite sd, or a mean by more than 0.1 sd, or an sd by more than 10%"
+            : are_heavy ? "without an sd that draws can tell, or a mean by more than 0.1 sd, or an sd by more than 10%"
             : only_quantiles ? "a quantile by more than 0.4 sd, the means and sds being right"
                              : "a mean by more than 0.1 sd, or an sd by more than 10%";
         check.message = fmt::format("{} of {} variables {} off ({}): {}", off.size(), judged, seen, by, first_of(off));

@@ -160,7 +160,7 @@ void set_errors(const Posterior& posterior, const Check& check, CorrectionRecord
     for (std::size_t v = 0; v < check.variables.size(); ++v) {
         const CheckedVariable& variable = check.variables[v];
         const bool is_judged = !posterior.variables[v].meaning.is_auxiliary;
-        if (is_fixed(variable) || !is_judged || variable.verdict == detail::kNoFiniteSd) continue;
+        if (is_fixed(variable) || !is_judged || variable.verdict == detail::kNoSd) continue;
         of_mean = std::max(of_mean, variable.shift_se);
         of_sd = std::max(of_sd, variable.ratio_se / variable.ratio);
     }
@@ -179,8 +179,8 @@ void detail::require_one_optimum(const FitFile& fit) {
 }
 
 FitFile corrected(const FitFile& fit, const Check& check) {
-    detail::require_one_optimum(fit);
     if (!check.reliable) {
+        detail::require_one_optimum(fit);
         throw std::invalid_argument(fmt::format("the fit cannot be corrected by these draws: {}", check.trust));
     }
     FitFile result = fit;
@@ -208,15 +208,21 @@ FitFile corrected(const FitFile& fit, const Check& check) {
     if (std::isfinite(check.k_hat)) record.k_hat = check.k_hat;
     if (std::isfinite(check.r_hat)) record.r_hat = check.r_hat;
     for (const CheckedVariable& variable : check.variables) {
-        if (variable.verdict == detail::kNoFiniteSd) {
+        if (variable.verdict == detail::kNoSd) {
             result.warnings.push_back(
-                fmt::format("{} {}: what is shown as its mean and sd may say nothing; look at its quantiles",
-                            variable.name, variable.verdict));
+                fmt::format("{} has no sd that draws can tell, and may have none: its tail is too heavy; look at its "
+                            "quantiles, not at its mean and sd",
+                            variable.name));
         }
         if (!variable.verdict.starts_with("no number")) continue;
         result.warnings.push_back(
             fmt::format("{} is {}: infinite or undefined there; what is shown of it is of the other draws",
                         variable.name, variable.verdict));
+    }
+    if (!fit.other_optima.empty()) {  // draws that are relied on go to all of them
+        const std::string text = other_optima_text(fit.posterior, fit.other_optima);
+        std::erase_if(result.warnings, [&](const std::string& warning) { return warning.starts_with(text); });
+        result.other_optima.clear();
     }
     result.correction = record;
     result.check.reset();  // it spoke of the means before

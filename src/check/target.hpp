@@ -12,9 +12,8 @@
 /// What a check is made of: draws of the posterior, and what they say.
 namespace lrvb::detail {
 
-/// The verdict on a function of others whose variance no draws can tell.
-constexpr const char* kNoFiniteSd = "has no finite sd";
-constexpr double kNoVariance = 1.0;  // k̂ of a variance from which on there is none
+/// The verdict on a variable whose variance no draws can tell.
+constexpr const char* kNoSd = "sd unknown: heavy tail";
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 struct Target {
@@ -29,6 +28,13 @@ struct Target {
     const Posterior& posterior;
     std::vector<Index> watched;  // variables of the posterior that tell whether draws are all there is
 };
+
+/// Whether a variable tells of draws if they are all there is. Not those that nobody wrote, nor those that may have no
+/// variance, nor indicators of labels: one that hardly ever is has its variance from few draws, however good these are.
+inline bool is_telling(const VariableMeaning& meaning) {
+    const bool is_label = meaning.role == Role::weight && !meaning.is_parameter && !meaning.is_shown;
+    return !meaning.is_auxiliary && !meaning.may_be_infinite && !is_label;
+}
 
 /// Makes the draws of a check that has its method, number and seed, and says what they say of themselves. `gradients`:
 /// no more of them, for a sampler that follows them. `progress` as that of NutsOptions.

@@ -27,7 +27,8 @@ std::string quantile_name(double probability) {
 std::string ratio(double sd, double mean_field_sd) {
     if (!std::isfinite(sd)) return "NA";
     if (sd == 0.0 && mean_field_sd == 0.0) return "fixed";
-    return decimals(sd / mean_field_sd, 2);
+    constexpr double kMost = 1e4;
+    return sd < kMost * mean_field_sd ? decimals(sd / mean_field_sd, 2) : "> 1e4";
 }
 
 // Of a large model, what is not shown unless it is asked for.

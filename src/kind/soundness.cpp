@@ -111,7 +111,7 @@ void require_sound_variables(const Posterior& posterior, const Fields& fields) {
 
 // An interval is about its centre, which on the unbounded scale is not far from the mean: for log τ of a Gamma variable
 // of shape a the distance is log a − ψ(a), less than 1 + sd(log τ).
-void require_centres(const Posterior& posterior, const Fields& fields) {
+void require_centres(const Posterior& posterior, bool is_corrected, const Fields& fields) {
     constexpr double kFar = 10.0;
     const std::shared_ptr<const Covariance>& covariance =
         posterior.has_response() ? posterior.covariance : posterior.mean_field_covariance;
@@ -128,7 +128,7 @@ void require_centres(const Posterior& posterior, const Fields& fields) {
         const double mean = unbounded_values(variable.unbounded.transform, Vector{{variable.mean}})[0];
         if (!std::isfinite(sd))
             fields.refuse("posterior.variables", fmt::format("gives {} no sd", shown(variable.name)));
-        if (!std::isfinite(mean)) continue;  // a weight of one
+        if (!std::isfinite(mean) || is_corrected) continue;  // a weight of one; a mean that a heavy tail makes
         if (std::abs(mean - variable.unbounded.centre) > kFar * (1.0 + sd) + kSame * std::abs(mean)) {
             fields.refuse("posterior.variables",
                           fmt::format("has a centre of {} that is far from its mean", shown(variable.name)));
@@ -216,17 +216,19 @@ void require_verdicts(const CheckResult& check, const Posterior& posterior, cons
     }
 }
 
-void require_sound_check(const CheckResult& check, const Fields& fields) {
+void require_sound_check(const CheckResult& check, const Posterior& posterior, const Fields& fields) {
     if (check.draws < 1) fields.refuse("check.draws", "is 0");
     if (check.ess < 0.0) fields.refuse("check.ess", "is negative");
-    for (const CheckedVariable& variable : check.variables) {
+    for (std::size_t v = 0; v < check.variables.size(); ++v) {
+        const CheckedVariable& variable = check.variables[v];
         if (variable.sd_exact < 0.0) {
             fields.refuse("check.sd", fmt::format("has a negative sd of {}", shown(variable.name)));
         }
         if (variable.verdict.empty()) {
             fields.refuse("check.verdicts", fmt::format("has none of {}", shown(variable.name)));
         }
-        const bool is_fine = variable.verdict == "ok" || variable.verdict == "fixed";
+        const bool is_judged = !posterior.variables[v].meaning.is_auxiliary;
+        const bool is_fine = variable.verdict == "ok" || variable.verdict == "fixed" || !is_judged;
         if (check.verdict == CheckVerdict::ok && !is_fine) {
             fields.refuse("check.verdict",
                           fmt::format("is 'ok', but that of {} is {}", shown(variable.name), shown(variable.verdict)));
@@ -288,10 +290,10 @@ void require_sound(const FitFile& fit, const Fields& fields) {
     require_sound_prior(fit, fields);
     require_covariance(fit.posterior.covariance, "posterior.covariance", fields);
     require_covariance(fit.posterior.mean_field_covariance, "posterior.covariance_mfvb", fields);
-    require_centres(fit.posterior, fields);
+    require_centres(fit.posterior, fit.correction.has_value(), fields);
     require_sound_quantiles(fit, fields);
     if (fit.check) {
-        require_sound_check(*fit.check, fields);
+        require_sound_check(*fit.check, fit.posterior, fields);
         require_verdicts(*fit.check, fit.posterior, fields);
     }
     if (fit.correction && !check_method(fit.correction->method)) {

@@ -149,6 +149,9 @@ TEST(IntegratedDensity, DecidesTheEightSchools) {
     const Check result = check(*fitted_model(model, fit(*model)));
     EXPECT_TRUE(result.reliable) << result.trust;
     EXPECT_EQ(result.method, CheckMethod::importance);
+    // One over the square of an sd that may be zero.
+    EXPECT_EQ(std::ranges::find(result.variables, "between", &CheckedVariable::name)->verdict,
+              "sd unknown: heavy tail");
     // Of mu and theta[1], the first two moments.
     std::array<double, 5> sums{};
     for (double sd = 0.005; sd < 100.0; sd += 0.01) {

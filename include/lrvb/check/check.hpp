@@ -42,8 +42,9 @@
 /// draws do not cover, a part of the proposal is fitted there and all draws are made anew, each weighted against the
 /// whole proposal. Draws are reliable where in the end chains find no such place, k̂ is below its threshold, for the
 /// weights and for their products with squared distances of every variable, and no standard error of an sd is above
-/// 7 %; auxiliary variables, and those that may have no variance, aside (VariableMeaning). A model without a Gibbs
-/// step, or with too many rows for one, is judged by k̂ alone, but not where a component has fewer than twenty rows.
+/// 7 %; auxiliary variables, those that may have no variance, and indicators of labels aside (VariableMeaning). A model
+/// without a Gibbs step, or with too many rows for one, is judged by k̂ alone, but not where a component has fewer than
+/// twenty rows.
 ///
 /// What the check still cannot see: modes that neither draws nor chains reach. Of those that the fit knows
 /// (FitFile::other_optima) it says so: then no check is ok or reliable, and neither is a variable whose mean or sd,

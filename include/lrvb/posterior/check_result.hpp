@@ -45,8 +45,8 @@ struct CheckedVariable {
     double shift_se = 0.0;  // 0 where the variable is fixed
     double ratio_se = 0.0;  // NaN where the variable is fixed
     /// "ok", "sd off by -15%" (the answer's is too small), "mean off by +0.30 sd" (too large), both with a comma,
-    /// "not resolved: ±0.31 sd" or "not resolved: sd ±15%" (z standard errors), "has no finite sd", "fixed", or "not
-    /// checked"; and, where optima share the posterior, "another optimum: -19.95", its mean there.
+    /// "not resolved: ±0.31 sd" or "not resolved: sd ±15%" (z standard errors), "sd unknown: heavy tail", "fixed", or
+    /// "not checked"; and, where optima share the posterior, "another optimum: -19.95", its mean there.
     std::string verdict;
 };
 

@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <tuple>
 
 namespace lrvb::detail {
@@ -37,6 +39,34 @@ std::optional<std::string> stands_for(const std::string& group) {
         if (group.ends_with(suffix)) return group.substr(0, group.size() - suffix.size());
     }
     return std::nullopt;
+}
+
+// Whether it has an exponential, or a negative power of what may be zero: of a location, or of an sd by the precision
+// that stands for it. By the words that NodeFunction reads: "e7" is that precision, "e7 -0.5 ^" the sd, "x3 -1 ^" one
+// over a location.
+bool may_be_infinite(const std::string& function, const std::vector<std::string>& statistics,
+                     const std::set<std::string>& unwritten) {
+    std::istringstream stream(function);
+    const std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+    const auto is_inverted = [&](std::size_t w) {
+        return w + 2 < words.size() && words[w + 2] == "^" && words[w + 1].starts_with('-');
+    };
+    bool has_location = false;
+    bool has_inverse = false;
+    for (std::size_t w = 0; w < words.size(); ++w) {
+        const std::string& word = words[w];
+        if (word == "exp") return true;
+        has_inverse = has_inverse || (word == "^" && w > 0 && words[w - 1].starts_with('-'));
+        has_location = has_location || word.starts_with('x');
+        const bool is_exponential = word.size() > 1 && word.find_first_not_of("0123456789", 1) == std::string::npos;
+        if (word[0] != 'e' || !is_exponential || is_inverted(w)) continue;
+        const std::string& name = statistics.at(static_cast<std::size_t>(std::stoul(word.substr(1))));
+        const std::string group = name.substr(0, name.find('['));
+        if (group.starts_with("log_") && group.ends_with(".precision") && unwritten.contains(group.substr(4))) {
+            return true;
+        }
+    }
+    return has_location && has_inverse;
 }
 
 Role role_of(const NodeFunction& function) {
@@ -310,22 +340,11 @@ ModelVariables::ModelVariables(const Layout& layout, const std::vector<DerivedNo
         }
     }
     for (VariableMeaning& meaning : derived_) settle(meaning);
-    // Those of the precisions that stand for sds and variances: their logarithms are what functions read.
-    std::set<Index> of_sds;
-    const std::vector<std::string> names = this->names();
-    for (std::size_t s = 0; s < names.size(); ++s) {
-        const std::string group = names[s].substr(0, names[s].find('['));
-        if (group.starts_with("log_") && group.ends_with(".precision") && unwritten.contains(group.substr(4))) {
-            of_sds.insert(static_cast<Index>(s));
-        }
-    }
     for (std::size_t d = 0; d < derived_.size(); ++d) {
         const NodeFunction function(functions_[d]);
-        const NodeFunction::LogLinear& log = function.log_linear();
-        for (std::size_t s = 0; log.is && s < function.statistics().size(); ++s) {
-            const bool is_inverse = log.powers[static_cast<Index>(s)] > 0.0;
-            if (is_inverse && of_sds.contains(function.statistics()[s])) derived_[d].may_be_infinite = true;
-        }
+        const bool is_unbounded =
+            function.range() == NodeFunction::Range::any || function.range() == NodeFunction::Range::positive;
+        derived_[d].may_be_infinite = is_unbounded && may_be_infinite(functions_[d], names(), unwritten);
     }
 }
 
