@@ -39,6 +39,14 @@ std::string refusal(const Check& check) {
         trust);
 }
 
+// Draws that can be relied on where a fit has other optima go to all of them.
+void forget_other_optima(FitFile& file) {
+    if (file.other_optima.empty()) return;
+    const std::string text = other_optima_text(file.posterior, file.other_optima);
+    std::erase_if(file.warnings, [&](const std::string& warning) { return warning.starts_with(text); });
+    file.other_optima.clear();
+}
+
 }  // namespace
 
 std::string flat_direction(const FittedModel& fitted) {
@@ -80,8 +88,11 @@ bool check_fit(FittedModel& fitted, CheckWish wish, CheckOptions options, std::o
         if (seconds) options.seconds = *seconds;
         if (wish == CheckWish::exact) {
             exact = check(fitted, options);
-            if (!exact->reliable) detail::require_one_optimum(file);
-            if (!exact->reliable) throw std::invalid_argument(refusal(*exact));
+            if (!exact->reliable) {
+                detail::require_one_optimum(file);
+                throw std::invalid_argument(refusal(*exact));
+            }
+            forget_other_optima(file);
         } else if (fitted.work_of_integration()) {
             Check integrated = check(fitted, options);
             if (integrated.reliable) {

@@ -43,7 +43,8 @@ std::string few_draws(const Check& check, const Advice& advice) {
 // One whose variance a few draws make up, however many there are. Weighted draws show by any other that they miss
 // something; chains do not.
 bool is_heavy(const VariableMeaning& meaning, const Check& check, std::size_t v) {
-    const bool is_asked = meaning.may_be_infinite || (check.chains > 0 && !meaning.is_parameter && is_telling(meaning));
+    const bool is_computed = static_cast<bool>(meaning.from_draw.function);
+    const bool is_asked = meaning.may_be_infinite || (check.chains > 0 && is_computed && is_telling(meaning));
     return is_asked && check.variance_k_hat[v] >= pareto_threshold(check.draws);
 }
 
@@ -494,7 +495,10 @@ double variance_k_hat(const Vector& log_ratios, const Eigen::ArrayXd& z) {
     if (largest == -infinity) return infinity;
     // Of n draws with a tail of k = 0.7 the heaviest has a share of about n^(k − 1), some 8 % of 4,000.
     constexpr double kHeavyDraw = 0.01;
-    if ((ratios.array() - largest).exp().sum() * kHeavyDraw > 1.0) return -infinity;
+    const double all = (ratios.array() - largest).exp().sum();
+    if (all * kHeavyDraw > 1.0) return -infinity;
+    constexpr double kHalf = 0.5;
+    if (all * kHalf < 1.0) return infinity;  // next to one draw there is no tail to look at
     return pareto_k_hat(ratios);
 }
 

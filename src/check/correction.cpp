@@ -172,15 +172,15 @@ void set_errors(const Posterior& posterior, const Check& check, CorrectionRecord
 
 void detail::require_one_optimum(const FitFile& fit) {
     if (fit.other_optima.empty()) return;
-    throw std::invalid_argument(
-        fmt::format("the fit cannot be corrected by draws about one optimum: {}; report both, or give a prior that "
-                    "decides between them",
-                    other_optima_text(fit.posterior, fit.other_optima)));
+    throw std::invalid_argument(fmt::format(
+        "the fit cannot be corrected by draws about one optimum: {}; report {}, or give a prior that decides "
+        "between them",
+        other_optima_text(fit.posterior, fit.other_optima), fit.other_optima.size() == 1 ? "both" : "all of them"));
 }
 
 FitFile corrected(const FitFile& fit, const Check& check) {
+    detail::require_one_optimum(fit);
     if (!check.reliable) {
-        detail::require_one_optimum(fit);
         throw std::invalid_argument(fmt::format("the fit cannot be corrected by these draws: {}", check.trust));
     }
     FitFile result = fit;
@@ -218,11 +218,6 @@ FitFile corrected(const FitFile& fit, const Check& check) {
         result.warnings.push_back(
             fmt::format("{} is {}: infinite or undefined there; what is shown of it is of the other draws",
                         variable.name, variable.verdict));
-    }
-    if (!fit.other_optima.empty()) {  // draws that are relied on go to all of them
-        const std::string text = other_optima_text(fit.posterior, fit.other_optima);
-        std::erase_if(result.warnings, [&](const std::string& warning) { return warning.starts_with(text); });
-        result.other_optima.clear();
     }
     result.correction = record;
     result.check.reset();  // it spoke of the means before

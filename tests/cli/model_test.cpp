@@ -618,6 +618,37 @@ TEST_F(TextModels, ComparisonsAndRanksOfNodesAreProbabilities) {
     EXPECT_NE((sorted.out + sorted.err).find("s cannot be reported"), std::string::npos) << sorted.out << sorted.err;
 }
 
+// Two groups that disagree about a mean: the answer is at one of them, and never saw the step jump. P(mu < 2.5) is
+// 0.530 by a grid of 400 × 400 over mu and the precisions' ratio.
+TEST_F(TextModels, WhatTheAnswerHoldsAndDrawsDoNotIsNotFixed) {
+    write("m.bug",
+          "model { for (i in 1:6) { y[i] ~ dnorm(mu, tau[g[i]]) }\n"
+          "  for (j in 1:2) { tau[j] ~ dgamma(0.01, 0.01) }; mu ~ dnorm(0, 0.01); closer <- step(2.5 - mu) }");
+    write("d.json", R"({"y": [0, 0.2, -0.1, 5, 5.1, 4.8], "g": [1, 1, 1, 2, 2, 2]})");
+    ASSERT_EQ(lrvb("fit model m.bug d.json -o fit.json").code, 0);
+    const json plain = variable_of(lrvb("summary fit.json --format json").json(), "closer");
+    EXPECT_NE(plain.at("verdict").get<std::string>().find("sd off by -100%"), std::string::npos) << plain;
+    ASSERT_EQ(lrvb("fit model m.bug d.json --exact -o fit.json").code, 0);
+    EXPECT_NEAR(variable_of(lrvb("summary fit.json --format json").json(), "closer").at("mean").get<double>(), 0.530,
+                0.05);
+}
+
+// An indicator of whether a slope is there: its two optima are two labels, which draws add up.
+TEST_F(TextModels, OptimaOfOtherLabelsAreAddedUpByAnExactFit) {
+    write("m.bug",
+          "model { for (i in 1:12) { y[i] ~ dnorm(a + g * b * x[i], tau) }\n"
+          "  g ~ dbern(0.5); b ~ dnorm(0, 0.1); a ~ dnorm(0, 0.01); tau ~ dgamma(0.01, 0.01); large <- exp(20 * b) }");
+    write("d.json", R"({"y": [-0.63, 0.08, -0.38, 0.21, 0.31, -0.16, -0.94, -0.08, 0.12, -0.19, 1.3, 1.17],
+                        "x": [0.35, 0.82, 0.33, -1.3, 0.91, 0.45, -0.54, 0.58, 0.36, 0.29, 0.03, 0.55]})");
+    const Result exact = lrvb("fit model m.bug d.json --exact -o fit.json");
+    ASSERT_EQ(exact.code, 0) << exact.err;
+    // 0.107 by enumeration of the label and a grid over the precision.
+    EXPECT_NEAR(variable_of(lrvb("summary fit.json --format json").json(), "g").at("mean").get<double>(), 0.107, 0.02);
+    // A node with a tail that no sd describes: the file is read again all the same.
+    EXPECT_NE((exact.out + exact.err).find("large has no sd that draws can tell"), std::string::npos) << exact.out;
+    EXPECT_EQ(lrvb("check fit.json d.json --seconds 1").code, 0);
+}
+
 // Where one weight alone is not zero, the node is known: written as constants, the model is the same.
 TEST_F(TextModels, ATableOfWeightsMayHaveASingleOneInARow) {
     const std::string rows =
