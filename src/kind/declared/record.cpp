@@ -188,17 +188,21 @@ PosteriorVariable skewed_variable(const VariableMeaning& meaning, const Posterio
                                 {{along, scale.slope}});
 }
 
-// Weights among the variables from `first` on, in their order, get the intervals of their Beta densities. Statistics
-// are the logarithms.
+// Logarithms of weights among the variables from `first` on, and weights behind them, in their order, get the intervals
+// of their Beta densities. Statistics are the logarithms.
 void skew_weights(Posterior& posterior, const Vector& stretch, std::size_t first, Index statistic,
                   const Vector& alpha) {
-    for (Index k = 0; first + static_cast<std::size_t>(k) < posterior.variables.size(); ++k) {
+    const auto count = static_cast<std::size_t>(alpha.size());
+    for (Index k = 0; k < alpha.size(); ++k) {
         const double others = alpha.head(k).sum() + alpha.tail(alpha.size() - k - 1).sum();
         const std::optional<SkewedScale> scale = skewed_logit(alpha[k], others);
         if (!scale) continue;
-        PosteriorVariable& variable = posterior.variables[first + static_cast<std::size_t>(k)];
         const Index along = statistic + k;
-        variable.unbounded = {Transform::logistic, scale->centre(stretch[along]), {{along, scale->slope}}};
+        const std::size_t at = first + static_cast<std::size_t>(k);
+        const Gradient slope{{along, scale->slope}};
+        posterior.variables[at].unbounded = {Transform::log_logistic, scale->centre(stretch[along]), slope};
+        if (at + count >= posterior.variables.size()) continue;  // 1 − p of a Beta variable
+        posterior.variables[at + count].unbounded = {Transform::logistic, scale->centre(stretch[along]), slope};
     }
 }
 
@@ -244,13 +248,14 @@ void DeclaredVariables::report(Posterior& posterior, const State& state) const {
             std::vector<VariableMeaning> plain(one.meanings.begin() + static_cast<std::ptrdiff_t>(count),
                                                one.meanings.end());
             plain.resize(count);
+            const std::size_t begin = posterior.variables.size();
             add_weights(posterior, std::move(logs), std::move(plain), one.first, layout_, state, one.variable);
             if (is_beta) posterior.variables.pop_back();
             if (!state.clamped[static_cast<std::size_t>(one.variable)]) {
                 const Vector alpha = std::visit(
                     [&](const auto& own) { return own.standard(layout_.segment(state.natural, one.variable)); },
                     family);
-                skew_weights(posterior, stretch, posterior.variables.size() - (is_beta ? 1 : count), one.first, alpha);
+                skew_weights(posterior, stretch, begin, one.first, alpha);
             }
             continue;
         }
@@ -267,12 +272,13 @@ void DeclaredVariables::report(Posterior& posterior, const State& state) const {
             std::optional<SkewedScale> scale;
             if (const auto* wishart = std::get_if<family::Wishart>(&family); wishart != nullptr && is_positive) {
                 if (is_free) scale = skewed_diagonal(*wishart, natural, mean);
-            } else if (is_gamma && is_positive && is_free) {
+            } else if (is_gamma && is_free) {
                 scale = skewed_logarithm(family, natural);
             }
             if (scale) {
-                posterior.variables.push_back(skewed_variable(meaning, posterior, stretch, at, is_gamma ? at + 1 : at,
-                                                              Transform::exponential, *scale));
+                const Transform transform = is_positive ? Transform::exponential : Transform::identity;
+                posterior.variables.push_back(skewed_variable(
+                    meaning, posterior, stretch, at, is_gamma && is_positive ? at + 1 : at, transform, *scale));
             } else if (is_gamma && is_positive) {  // the interval is that of its logarithm
                 posterior.variables.push_back(transformed_variable(meaning, mean, {{at, 1.0}}, Transform::exponential,
                                                                    posterior.mean[at + 1], {{at + 1, 1.0}}));
