@@ -2,6 +2,7 @@
 
 #include <lrvb/check/check.hpp>
 #include <lrvb/posterior/quantiles.hpp>
+#include <lrvb/sample/pareto.hpp>
 
 #include <fmt/format.h>
 
