@@ -252,12 +252,10 @@ class Deriving {
                     const Choice value = own_.evaluator().node(number, {element}, 1, array.place);
                     if (handle.form == Form::clustered) add_probabilities(number, array, element, value);
                     nodes_.push_back({array.name, indices_of(array, element), writer_.choice(value, 0)});
-                } else if (handle.form == Form::part && own_.terms.reduced.contains(handle.variable)) {
-                    nodes_.push_back(
-                        {array.name, indices_of(array, element), writer_.sum(node_sum(number, {element}), 0)});
                 } else if (handle.form == Form::zero || handle.form == Form::one) {
                     nodes_.push_back({array.name, indices_of(array, element), handle.form == Form::one ? "1" : "0"});
-                } else if (handle.form == Form::precision_of_sd || handle.form == Form::precision_of_variance ||
+                } else if ((handle.form == Form::part && own_.terms.reduced.contains(handle.variable)) ||
+                           handle.form == Form::precision_of_sd || handle.form == Form::precision_of_variance ||
                            own_.centring().scale_of(number, element) != nullptr) {
                     nodes_.push_back(
                         {array.name, indices_of(array, element), writer_.sum(node_sum(number, {element}), 0)});

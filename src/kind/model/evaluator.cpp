@@ -161,6 +161,7 @@ Value Evaluator::variable(const bugs::Expression& expression, const bugs::GraphR
             marker.alternatives.push_back(constant_sum(NumberColumn::Constant(1, static_cast<double>(c) + 1.0)));
             ElementColumn elements(static_cast<std::size_t>(count));
             std::vector<NumberColumn> labels_at;
+            labels_at.reserve(over.size());
             for (const Choice& index : over) labels_at.push_back(index.alternatives[c].constant());
             for (Index n = 0; n < count; ++n) {
                 Index element = base[base.size() == 1 ? 0 : static_cast<std::size_t>(n)];
@@ -256,6 +257,7 @@ Choice Evaluator::node(std::size_t array, const ElementColumn& elements, Index r
             for (const Index n : split.groups[g]) group[static_cast<std::size_t>(n)] = static_cast<int>(g);
         }
         std::vector<int> own_groups;
+        own_groups.reserve(from.size());
         for (const Index n : from) own_groups.push_back(group[static_cast<std::size_t>(n)]);
         require_alike(own_groups);
         throw;  // cannot be: rows that are alike have one group
@@ -368,6 +370,7 @@ Value Evaluator::call(const bugs::Expression& expression, const bugs::GraphRelat
         const bool is_elementwise_too = arguments.size() == 2 && all.size() == 2;  // max(0, p)
         if (is_plain && all.size() > 1 && !(is_elementwise_too && name.starts_with('m'))) {
             std::vector<Sum> sums;
+            sums.reserve(all.size());
             for (const Choice& choice : all) sums.push_back(choice.only());
             const Sum of_all = function_sum(fmt::format("{}:{}", name == "var" ? "sd" : name, all.size()), sums);
             const Sum two = constant_sum(NumberColumn::Constant(1, 2.0));

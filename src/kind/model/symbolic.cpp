@@ -359,6 +359,7 @@ Choice applied(const std::string& function, const std::vector<Choice>& arguments
     Choice result{over.front().selectors, {}};
     for (std::size_t c = 0; c < over.front().alternatives.size(); ++c) {
         std::vector<Sum> sums;
+        sums.reserve(over.size());
         for (const Choice& choice : over) sums.push_back(choice.alternatives[c]);
         result.alternatives.push_back(applied(function, sums));
     }

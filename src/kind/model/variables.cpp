@@ -409,6 +409,7 @@ std::vector<NodeLabel> ModelVariables::labels_of(const NodeFunction& function, c
         if (is_indicator) label.probabilities = Vector{{label.probabilities[0], 1.0 - label.probabilities[0]}};
     }
     std::vector<NodeLabel> result;
+    result.reserve(labels.size());
     for (auto& [variable, label] : labels) result.push_back(std::move(label));
     return result;
 }
