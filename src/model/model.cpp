@@ -58,6 +58,7 @@ JointGradients Model::integrated_joint(const Matrix&, bool, int) const {
     throw std::logic_error("this model has no variables to integrate out: ask which are integrable first");
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): those that have such variables write to it
 void Model::draw_integrable(Eigen::Ref<Vector>, Random&) const {
     throw std::logic_error("this model has no variables to integrate out: ask which are integrable first");
 }
