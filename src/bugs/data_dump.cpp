@@ -359,6 +359,14 @@ class DumpReader {
             refuse(begin, fmt::format("{} holds text, but data are numbers: number its values from 1",
                                       lrvb::detail::shown(name)));
         }
+        const auto levels = static_cast<double>(value.levels.size());
+        for (const double code : value.numbers) {
+            const bool is_level = std::isnan(code) || (code >= 1.0 && code <= levels && code == std::floor(code));
+            if (value.levels.empty() || is_level) continue;
+            refuse(begin, fmt::format("{} is a factor with {} levels, but has the code {:g}: codes go from 1 to their "
+                                      "number",
+                                      lrvb::detail::shown(name), value.levels.size(), code));
+        }
         DataArray array;
         array.name = name;
         array.file = file_;
