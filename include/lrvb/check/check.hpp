@@ -96,8 +96,8 @@ struct LRVB_EXPORT Check : CheckResult {
     /// Where draws do not go, in words; empty where chains found no such place.
     std::string unseen;
     /// k̂ of weights times squared distances from the mean, for every variable: whether few draws make up its variance.
-    /// −∞ where the variable is fixed or auxiliary, and where there are no weights: of chains it is told for those that
-    /// may have no variance alone.
+    /// −∞ where the variable is fixed or auxiliary; of chains, whose draws all weigh the same, also where it is
+    /// bounded.
     std::vector<double> variance_k_hat;
     /// Of Metropolis–Hastings.
     bool random_walk = false;

@@ -121,8 +121,8 @@ struct VariableMeaning {
     bool is_local = false;
     /// Nobody wrote it: it stands beside another, or for it, and no verdict looks at it.
     bool is_auxiliary = false;
-    /// Computed with a negative power of an sd that may be zero: it may have no variance, nor a mean, and says nothing
-    /// of other variables.
+    /// Computed with an exponential, or a negative power of what may be zero: it may have no variance, nor a mean, and
+    /// says nothing of other variables.
     bool may_be_infinite = false;
     FromDraw from_draw;
 

@@ -60,7 +60,9 @@ bool may_be_infinite(const std::string& function, const std::vector<std::string>
         has_location = has_location || word.starts_with('x');
         const bool is_exponential = word.size() > 1 && word.find_first_not_of("0123456789", 1) == std::string::npos;
         if (word[0] != 'e' || !is_exponential || is_inverted(w)) continue;
-        const std::string& name = statistics.at(static_cast<std::size_t>(std::stoul(word.substr(1))));
+        const std::size_t at = std::stoul(word.substr(1));
+        if (at >= statistics.size()) continue;  // a damaged file, which is refused where it is read
+        const std::string& name = statistics[at];
         const std::string group = name.substr(0, name.find('['));
         if (group.starts_with("log_") && group.ends_with(".precision") && unwritten.contains(group.substr(4))) {
             return true;
@@ -340,11 +342,12 @@ ModelVariables::ModelVariables(const Layout& layout, const std::vector<DerivedNo
         }
     }
     for (VariableMeaning& meaning : derived_) settle(meaning);
+    const std::vector<std::string> statistics = names();
     for (std::size_t d = 0; d < derived_.size(); ++d) {
         const NodeFunction function(functions_[d]);
         const bool is_unbounded =
             function.range() == NodeFunction::Range::any || function.range() == NodeFunction::Range::positive;
-        derived_[d].may_be_infinite = is_unbounded && may_be_infinite(functions_[d], names(), unwritten);
+        derived_[d].may_be_infinite = is_unbounded && may_be_infinite(functions_[d], statistics, unwritten);
     }
 }
 
