@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 namespace lrvb {
@@ -31,6 +32,7 @@ std::string elsewhere(const CheckedVariable& variable, const std::vector<OtherOp
     return fmt::format("another optimum: {:.4g}", others.front().find(variable.name)->mean);
 }
 
+constexpr std::string_view kSaysNothing[] = {"ok", "seems ok", "not checked"};  // of what is wrong
 constexpr double kLeastWeight = 0.1;  // of a draw that counts, beside the mean of all
 
 // Whether draws go to where another optimum is, as far as each variable can tell.
@@ -72,8 +74,8 @@ void doubt(const FittedModel& fitted, const Posterior& posterior, Check& check) 
         if (variable.verdict == "fixed") continue;
         const std::string there = elsewhere(variable, others);
         if (there.empty()) continue;
-        const bool says_something = variable.verdict != "ok" && variable.verdict != "not checked";
-        variable.verdict = says_something ? fmt::format("{}, {}", variable.verdict, there) : there;
+        const bool says_nothing = std::ranges::count(kSaysNothing, variable.verdict) > 0;
+        variable.verdict = says_nothing ? there : fmt::format("{}, {}", variable.verdict, there);
     }
 }
 

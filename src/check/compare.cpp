@@ -441,7 +441,7 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
             variable.verdict = std::move(text);
             off.push_back(variable.name);
         } else {
-            variable.verdict = "ok";
+            variable.verdict = check.reliable ? "ok" : "seems ok";
         }
     }
     check.more = std::max(lacking * lacking, kCheckEss / check.ess);

@@ -210,7 +210,7 @@ int kept_of(const VariableMeaning& meaning) {
 int soundness_of(const CheckResult& check, Index variable) {
     const std::string_view verdict = check.variables[static_cast<std::size_t>(variable)].verdict;
     if (verdict == "ok" || verdict == "fixed") return 2;
-    return verdict.empty() || verdict.starts_with("not ") ? 1 : 0;
+    return verdict.empty() || verdict == "seems ok" || verdict.starts_with("not ") ? 1 : 0;
 }
 
 // So many of the smallest rank, as they stood.

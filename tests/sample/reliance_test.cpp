@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -96,6 +97,12 @@ TEST(Reliance, WithoutChainsAComponentOfFewRowsIsDoubtful) {
     const Check check = check_of(mixture);
     EXPECT_FALSE(check.reliable);
     EXPECT_NE(check.trust.find("few rows"), std::string::npos) << check.trust;
+    // Then no variable is called ok: what these draws do not see may be in any of them.
+    const auto verdicts = [&](const char* verdict) {
+        return std::ranges::count(check.variables, verdict, &CheckedVariable::verdict);
+    };
+    EXPECT_EQ(verdicts("ok"), 0);
+    EXPECT_GT(verdicts("seems ok"), 0);
     FitFile file;
     file.posterior = mixture_posterior(mixture.fit);
     EXPECT_THROW(corrected(file, check), std::invalid_argument);

@@ -44,9 +44,10 @@ struct CheckedVariable {
     /// Monte Carlo standard errors of the two; NaN where they were not kept.
     double shift_se = 0.0;  // 0 where the variable is fixed
     double ratio_se = 0.0;  // NaN where the variable is fixed
-    /// "ok", "sd off by -15%" (the answer's is too small), "mean off by +0.30 sd" (too large), both with a comma,
-    /// "not resolved: ±0.31 sd" or "not resolved: sd ±15%" (z standard errors), "sd unknown: heavy tail", "fixed", or
-    /// "not checked"; and, where optima share the posterior, "another optimum: -19.95", its mean there.
+    /// "ok", or "seems ok" where the draws as a whole are doubtful; "sd off by -15%" (the answer's is too small), "mean
+    /// off by +0.30 sd" (too large), both with a comma, "not resolved: ±0.31 sd" or "not resolved: sd ±15%" (z standard
+    /// errors), "sd unknown: heavy tail", "fixed", or "not checked"; and, where optima share the posterior, "another
+    /// optimum: -19.95", its mean there.
     std::string verdict;
 };
 
