@@ -9,7 +9,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _core
-from ._data import frame_columns, path_of
+from ._data import frame_columns, path_of, require_real, unmasked
 from ._errors import DataError, UsageError
 
 
@@ -29,9 +29,8 @@ def text_of_model(model: Any) -> str:
 
 def _array(name: str, value: Any) -> tuple[str, np.ndarray]:
     """An array of doubles; what is masked, None or NA is missing."""
-    if isinstance(value, np.ma.MaskedArray):
-        masked: Any = value
-        value = masked.astype(np.float64).filled(np.nan)
+    value = unmasked(value)
+    require_real(getattr(value, "dtype", None), repr(name))
     try:
         if hasattr(value, "to_numpy"):  # of pandas, whose NA is none of NumPy's
             value = value.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -42,6 +41,7 @@ def _array(name: str, value: Any) -> tuple[str, np.ndarray]:
         raise DataError(f"{name!r} is no array of numbers: give numbers in rows of equal length, and NaN for what is missing") from None
     if array.dtype.kind in "US":
         raise DataError(_HOLDS_TEXT.format(name))
+    require_real(array.dtype, repr(name))
     if array.dtype.kind not in "fiub":
         raise DataError(f"{name!r} holds {array.dtype}, but must be numbers")
     if array.dtype.kind in "iu" and array.size and (abs(array.astype(np.float64)) > 2.0**53).any():
@@ -55,7 +55,7 @@ def _parts(data: Any) -> list[Any]:
     if path is not None:
         return [path]
     if hasattr(data, "iloc") and hasattr(data, "columns"):
-        columns = frame_columns(data)
+        columns = frame_columns(data, what_can_be_read=True)
         if len(data) == 0 or not columns:
             raise DataError(f"the frame has {len(data)} rows and {len(columns)} columns: there is nothing in it")
         return [(len(data), columns)]

@@ -66,9 +66,21 @@ def _numbers(data: Any, names: list[str], chosen: Optional[list[str]]) -> tuple[
     return data, names
 
 
-def _answer(question: str, rows: np.ndarray, first: int, asked: bytes, name: str, columns: list[str]) -> bytes:
+def _answer(question: str, rows: Any, first: int, asked: bytes, name: str, columns: list[str]) -> bytes:
     """What a worker says of its rows."""
-    return _core.answer_question(question, np.ascontiguousarray(rows, dtype=np.float64), first, asked, name, columns)
+    if isinstance(rows, np.ma.MaskedArray):
+        rows = rows.astype(np.float64).filled(np.nan)
+    rows = np.ascontiguousarray(rows, dtype=np.float64)
+    try:
+        return _core.answer_question(question, rows, first, asked, name, columns)
+    except ValueError:
+        places = np.argwhere(~np.isfinite(rows))
+        if len(places) == 0:
+            raise
+        row, column = places[0]
+        value = rows[row, column]
+        what = "is missing" if np.isnan(value) else f"is {value}"
+        raise DataError(f"{name}: row {first + row + 1}, column {columns[column]!r}: the value {what}: fill it in, or leave the row out") from None
 
 
 def _merge(question: str, left: bytes, right: bytes) -> bytes:
@@ -123,6 +135,8 @@ def dask_data(
     if array.shape[0] == 0:
         raise DataError("the Dask collection has no rows: there is nothing to fit")
     if weights is not None and not isinstance(weights, str):
+        if hasattr(weights, "to_dask_array"):
+            weights = weights.to_dask_array(lengths=True)
         column = weights if is_dask(weights) else da.from_array(np.asarray(weights, dtype=np.float64))
         if column.shape != (array.shape[0],):
             raise DataError(f"sample_weight has the shape {column.shape}, but must have a weight for each of the {array.shape[0]} rows")

@@ -9,6 +9,7 @@ from typing import Any, Optional, Sequence, Union
 import numpy as np
 
 from . import _core
+from ._dask import WEIGHTS, is_dask
 from ._errors import DataError, UsageError
 
 #: What can be given as data.
@@ -20,7 +21,43 @@ MEMORY = 256 << 20
 _NUMBERS = {"f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"}
 
 
-def _readable(values: np.ndarray, name: str) -> np.ndarray:
+def require_real(kind: Any, what: str) -> None:
+    """Refuses a dtype that converts to doubles which nobody meant: times, and complex numbers."""
+    code = getattr(kind, "kind", "")
+    if code == "c":
+        raise DataError(f"{what} holds complex numbers: give their real part, or two columns")
+    if code in ("m", "M"):
+        raise DataError(f"{what} holds times: convert them to numbers, such as days since a date")
+
+
+def unmasked(values: Any) -> Any:
+    """A masked array with NaN where it is masked; anything else as it is."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    masked: Any = values
+    return masked.astype(np.float64).filled(np.nan) if np.any(masked.mask) else masked.data
+
+
+def as_numbers(values: Any, what: str) -> np.ndarray:
+    """An array of real numbers of whatever holds some; what is masked, None or NA is NaN."""
+    values = unmasked(values)
+    for kind in list(values.dtypes) if hasattr(values, "columns") else [getattr(values, "dtype", None)]:
+        require_real(kind, what)
+    try:
+        if hasattr(values, "to_numpy"):  # of pandas, whose NA is none of NumPy's
+            array = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        else:
+            array = np.asarray(values)
+            array = array.astype(np.float64) if array.dtype == object else array
+    except (TypeError, ValueError):
+        raise DataError(f"{what} holds what is no number: give numbers alone") from None
+    require_real(array.dtype, what)
+    if array.dtype.kind not in "fiub":
+        raise DataError(f"{what} holds {'text' if array.dtype.kind in 'US' else array.dtype}, but must be numbers")
+    return np.asarray(array)
+
+
+def readable(values: np.ndarray, name: str) -> np.ndarray:
     """The array itself where the library can read it; otherwise one that it can, converted."""
     if values.dtype.kind == "b":
         return values.view(np.uint8) if values.dtype.itemsize == 1 else values.astype(np.uint8)
@@ -29,10 +66,7 @@ def _readable(values: np.ndarray, name: str) -> np.ndarray:
         return values
     if values.dtype.kind in "fiu":
         return values.astype(np.float64)
-    if values.dtype.kind == "c":
-        raise DataError(f"column {name!r} holds complex numbers: give their real part, or two columns")
-    if values.dtype.kind in "mM":
-        raise DataError(f"column {name!r} holds times: convert them to numbers, such as days since a date")
+    require_real(values.dtype, f"column {name!r}")
     raise DataError(f"column {name!r} holds {values.dtype}, but must be numbers")
 
 
@@ -108,7 +142,7 @@ def _frame_column(name: str, values: Any) -> tuple[Any, ...]:
         if pd.api.types.is_numeric_dtype(kind):
             return name, values.to_numpy(dtype=np.float64, na_value=np.nan)
         raise DataError(f"column {name!r} holds {kind}, but must be numbers or text")
-    return name, _readable(values.to_numpy(), name)
+    return name, readable(values.to_numpy(), name)
 
 
 def frame_columns(frame: Any, columns: Optional[Sequence[str]] = None, what_can_be_read: bool = False) -> list[tuple[Any, ...]]:
@@ -185,8 +219,8 @@ def _array(values: np.ndarray, names: Optional[Sequence[str]]) -> list[tuple[Any
         values = np.column_stack([_numbers_of_objects(values[:, at], names[at]) for at in range(width)])
     elif values.dtype.kind in "US":
         raise DataError(f"the array holds text, such as {values.flat[0]!r}: give a DataFrame, whose columns of text are factors of a regression")
-    readable = _readable(values, names[0])
-    return [(names[at], readable[:, at]) for at in range(width)]
+    numbers = readable(values, names[0])
+    return [(names[at], numbers[:, at]) for at in range(width)]
 
 
 def _as_chunk(chunk: Any, width: Optional[int], columns: Optional[list[str]]) -> np.ndarray:
@@ -196,12 +230,7 @@ def _as_chunk(chunk: Any, width: Optional[int], columns: Optional[list[str]]) ->
         if sorted(own) != sorted(columns):
             raise DataError(f"a chunk has the columns {', '.join(own)}, but the first has {', '.join(columns)}: give every chunk the same")
         chunk = chunk.iloc[:, [own.index(name) for name in columns]]
-    try:
-        array = chunk.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(chunk, "to_numpy") else np.asarray(chunk)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"a chunk holds what is no number ({error}): give numbers alone") from None
-    if array.dtype == object or array.dtype.kind not in "fiub":
-        raise DataError(f"a chunk holds {array.dtype}, but must be numbers")
+    array = as_numbers(chunk, "a chunk")
     if array.ndim == 1:
         array = array[:, np.newaxis]
     if array.ndim != 2 or array.shape[1] == 0 or (width is not None and array.shape[1] != width):
@@ -212,7 +241,10 @@ def _as_chunk(chunk: Any, width: Optional[int], columns: Optional[list[str]]) ->
 def _chunks(data: Any, names: Optional[Sequence[str]], na: Sequence[str], memory: int) -> _core.Data:
     """An iterator of chunks, which can be read once, or a callable that gives such iterators."""
     is_repeatable = callable(data)
-    first_iterator = iter(data()) if is_repeatable else iter(data)
+    given = data() if is_repeatable else data
+    if hasattr(given, "shape"):
+        raise DataError(f"rows in chunks: the callable returns {type(given).__name__}, whose rows are no chunks: give it as it is, or in a list")
+    first_iterator = iter(given)
     try:
         first = next(first_iterator)
     except StopIteration:
@@ -286,6 +318,8 @@ def as_data(
         if weights is not None:
             raise DataError("weights in an array are for data in memory: name the column of the file instead")
         return _core.Data.from_path(path, memory, list(na))
+    if is_dask(data):
+        raise DataError(f"the data are a {type(data).__name__} of Dask, of which mixtures are fitted alone: give what its compute() returns")
     if isinstance(data, (bytes, bytearray)):
         raise DataError("data are bytes: give a path as text, an array or a frame")
     parts: list[tuple[Any, ...]]
@@ -304,13 +338,10 @@ def as_data(
             raise DataError("weights in an array are for data in memory: give them as a column of the chunks")
         return _chunks(data, names, na, memory)
     elif hasattr(data, "tocsr"):
-        raise DataError("the data are a sparse matrix: give a dense array (X.toarray()), or its rows in chunks")
+        raise DataError("the data are a sparse matrix: give a dense array (X.toarray()), or dense chunks of its rows")
     else:
         try:
-            if isinstance(data, np.ma.MaskedArray):
-                masked: Any = data
-                data = masked.astype(np.float64).filled(np.nan) if np.any(masked.mask) else masked.data
-            array = np.asarray(data)
+            array = np.asarray(unmasked(data))
         except ValueError as error:
             raise DataError(f"the data are no array: {error}") from None
         if array.ndim == 0:
@@ -325,12 +356,8 @@ def as_data(
             column = _numbers_of_objects(column, "weights")
         if WEIGHTS in [part[0] for part in parts]:
             raise DataError(f"a column is called {WEIGHTS!r}, as the weights are that were given beside it: rename it")
-        parts = parts + [(WEIGHTS, _readable(column, "weights"))]
+        parts = parts + [(WEIGHTS, readable(column, "weights"))]
     return _core.Data.from_columns(name, parts, list(na))
-
-
-#: What the column of weights is called that came as an array.
-WEIGHTS = "sample_weight"
 
 
 def is_repeatable(data: DataLike) -> bool:

@@ -126,7 +126,7 @@ def in_python(text: str) -> str:
     text = re.sub(rf"--({_WITH_VALUE}) (?!(?:{_NO_VALUE})\b)('[^']*'|\"[^\"]*\"|[^\s,;:'\"]+)", _argument, text)
     text = re.sub(r"(?<![\w-])-c (\S+)", lambda match: f"columns={_value(match.group(1))}", text)
     text = re.sub(r"--([a-z][a-z-]*)", lambda match: _RENAMED.get(match.group(1), match.group(1).replace("-", "_")), text)
-    return text.replace("FORMULA", "formula")
+    return text.replace("max_iterations (max_iterations)", "max_iterations").replace("FORMULA", "formula")
 
 
 def warn(text: str, category: type[Warning]) -> None:

@@ -11,8 +11,8 @@ from sklearn.base import (
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _core
-from ._dask import dask_features, is_dask
-from ._data import as_data, WEIGHTS
+from ._dask import WEIGHTS, dask_features, is_dask
+from ._data import as_data, checked_names, readable
 from ._fit import Fit
 from ._fitting import fitted, mixture
 from ._request import seed_of
@@ -340,15 +340,12 @@ class LinearRegression(RegressorMixin, _Estimator):
         LinearRegression
         """
         rows, response = self._validate_data(X, y, dtype="numeric", y_numeric=True, ensure_min_samples=2)
-        if rows.dtype.kind not in "fiub":
-            rows = rows.astype(np.float64)
-        names = self._names()
+        names = checked_names(self._names(), rows.shape[1])
         own, counts = "y", WEIGHTS
         while own in names:
             own += "_"
         while counts in names:
             counts += "_"
-        columns = {name: rows[:, at] for at, name in enumerate(names)}
         settings = [("response", own), ("prior", self.prior)]
         weights = None
         if sample_weight is not None:
@@ -356,7 +353,7 @@ class LinearRegression(RegressorMixin, _Estimator):
             settings.append(("weights", counts))
         if not self.fit_intercept:
             settings.append(("no-intercept", "yes"))
-        parts: list[Any] = [(name, np.asarray(values)) for name, values in columns.items()]
+        parts: list[Any] = [(name, readable(rows[:, at], name)) for at, name in enumerate(names)]
         parts.append((own, np.asarray(response, dtype=np.float64)))
         if weights is not None:
             parts.append((counts, weights))

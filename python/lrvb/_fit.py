@@ -12,7 +12,7 @@ import numpy as np
 from . import _core
 from ._bugs import data_of_model
 from ._data import DataLike, as_data
-from ._errors import DataError, FitWarning, UsageError, file_error, in_python, warn
+from ._errors import DataError, FitWarning, NotConverged, UsageError, file_error, in_python, warn
 from ._fit_file import FitFile, Names, listed
 from ._reports import CheckReport, LooReport
 from ._request import count, number, seed_of, threads_of
@@ -409,7 +409,10 @@ class Fit(FitFile):
 
         workers = threads_of(threads)
         if isinstance(data, Model):
-            return Fit(self._core.attached(data._build(), workers))
+            try:
+                return Fit(self._core.attached(data._build(), workers))
+            except NotConverged:
+                raise DataError("the fit is of other data than the model that was given: declare it with those that were fitted") from None
         weights = None
         if self.kind == "model":
             return Fit(self._core.attached(data_of_model(data), workers))

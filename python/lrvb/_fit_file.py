@@ -251,7 +251,7 @@ class FitFile:
         passes = f", {core.passes} pass{'es' if core.passes != 1 else ''}" if core.passes else ""
         head = f"{core.headline}{passes}, bound {core.bound:.4f}, "
         head = f"{core.rows} row{'s' if core.rows != 1 else ''}, {head}" if core.rows else head
-        return head + (f"converged (last step {core.step:.1e} posterior sds)" if core.converged else f"not converged: {core.message}")
+        return head + (f"converged (last step {core.step:.1e} posterior sds)" if core.converged else f"not converged: {self.message}")
 
     def _verdict_text(self) -> str:
         core = self._core
@@ -262,7 +262,7 @@ class FitFile:
         result = core.check_result
         if result is None:
             return "not compared with the exact posterior: check() does it"
-        return f"against the exact posterior: {result.verdict}: {result.message}"
+        return f"against the exact posterior: {result.verdict}: {in_python(result.message)}"
 
     def __repr__(self) -> str:
         names = [self.variables[at] for at in self._shown(20)]

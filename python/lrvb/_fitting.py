@@ -12,8 +12,8 @@ import numpy as np
 from . import _core
 from ._bugs import data_of_model, text_of_model
 from ._comparison import Comparison
-from ._dask import dask_data, is_dask
-from ._data import DataLike, as_data, MEMORY, WEIGHTS
+from ._dask import WEIGHTS, dask_data, is_dask
+from ._data import DataLike, as_data, MEMORY
 from ._errors import ConvergenceWarning, DataError, FitWarning, UsageError, file_error, in_python, warn
 from ._fit import Fit
 from ._progress import progress_of

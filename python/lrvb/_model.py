@@ -7,6 +7,7 @@ from typing import Any, Optional, Sequence, Union
 import numpy as np
 
 from . import _core
+from ._data import as_numbers
 from ._errors import DataError, UsageError
 from ._fit import Fit
 from ._progress import progress_of
@@ -33,7 +34,8 @@ class Distribution:
 
     def __init__(self, name: str, *parameters: Any) -> None:
         self.name = name
-        self.parameters = parameters
+        # Columns of a frame are arrays.
+        self.parameters = tuple(one.to_numpy() if hasattr(one, "to_numpy") else one for one in parameters)
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(str(parameter) for parameter in self.parameters)})"
@@ -469,13 +471,11 @@ class Model:
 
 
 def _numbers(name: str, values: Any) -> np.ndarray:
-    try:
-        numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"{name!r} holds what is no number: give numbers alone") from None
+    numbers = as_numbers(values, repr(name)).astype(np.float64)
     if numbers.ndim > 2:
         raise DataError(f"{name!r} has {numbers.ndim} dimensions, but must have two at most")
     if not np.isfinite(numbers).all():
         at = int(np.argwhere(~np.isfinite(numbers.reshape(len(numbers), -1) if numbers.ndim else numbers))[0][0]) if numbers.ndim else 0
-        raise DataError(f"{name!r}: the value in row {at} (from 0) is {numbers.ravel()[0] if numbers.ndim == 0 else numbers[at]}: leave it out")
+        value = numbers.ravel()[0] if numbers.ndim == 0 else numbers[at]
+        raise DataError(f"{name!r}: the value in row {at} (from 0) is {'missing' if np.isnan(value).any() else value}: leave it out")
     return numbers

@@ -13,6 +13,9 @@ import pandas as pd
 import pytest
 
 X = np.concatenate([np.linspace(-1, 1, 40), np.linspace(7, 9, 40)])
+DATES = pd.to_datetime(["2020-01-01", None, "2021-01-01"])
+MASKED = np.ma.masked_array([1.0, 100.0, 2.0], [False, True, False])
+BUGS = "model { mu ~ dnorm(0, 1)\n for (i in 1:N) { y[i] ~ dnorm(mu, 1) } }"
 FRAME = pd.DataFrame({"y": X, "x": np.arange(80.0), "g": ["a", "b"] * 40})
 
 
@@ -155,7 +158,20 @@ CASES = {
     "other data": (lambda: lrvb.loads(a_fit().to_json()).with_data(X + 1.0), ValueError, "data"),
     "fewer data": (lambda: lrvb.loads(a_fit().to_json()).with_data(X[:-1]), ValueError, "rows|data"),
     "a folder that is not there": (lambda: a_fit().save("/no/such/folder/fit.json"), FileNotFoundError, "fit.json"),
+    # What converts to numbers that nobody meant.
+    "dates in a chunk": (lambda: fitted(iter([pd.DataFrame({"t": DATES})])), ValueError, "times"),
+    "dates in a model": (lambda: lrvb.Model().observe("y", pd.Series(DATES), lrvb.normal(0, 1)), ValueError, "'y' holds times"),
+    "dates in a model in BUGS": (lambda: lrvb.model(BUGS, {"N": 3, "y": pd.Series(DATES)}), ValueError, "'y' holds times"),
+    "complex numbers in a model": (lambda: lrvb.Model().observe("y", [1j, 2.0], lrvb.normal(0, 1)), ValueError, "complex"),
+    "text of numbers in a model": (lambda: lrvb.Model().observe("y", ["1", "2"], lrvb.normal(0, 1)), ValueError, "holds text"),
+    "a masked value in a model": (lambda: lrvb.Model().observe("y", MASKED, lrvb.normal(0, 1)), ValueError, "row 1 .from 0. is missing"),
+    "a masked value in a chunk": (lambda: fitted(iter([MASKED])), ValueError, "row 2, column '1': the value is missing"),
+    "a callable that returns an array": (lambda: fitted(lambda: X), ValueError, "whose rows are no chunks"),
+    "two columns of one name": (
+        lambda: lrvb.LinearRegression().fit(pd.DataFrame(np.ones((4, 2)), columns=["a", "a"]), [1.0, 2.0, 3.0, 5.0]), ValueError, "a name of its own",
+    ),
     # Models.
+    "a model with other data": (lambda: lrvb.loads(_declared(X).to_json()).with_data(_model(X + 1.0)), ValueError, "other data"),
     "a model that is not conjugate": (lambda: _not_conjugate(), ValueError, "Gamma"),
     "no distribution": (lambda: lrvb.Model().observe("y", X, 3.0), ValueError, "must be one, such as"),
     "NaN in a model": (lambda: lrvb.Model().observe("y", [1.0, np.nan], lrvb.normal(0, 1)), ValueError, "row 1"),
@@ -173,10 +189,14 @@ def _not_conjugate():
     m.observe("y", X, lrvb.normal(0.0, m.normal("x", 0, 1)))
 
 
-def _declared():
+def _model(values=X):
     m = lrvb.Model()
-    m.observe("y", X, lrvb.normal(m.normal("mu", 0, 1), 1.0))
-    return m.fit(check="never")
+    m.observe("y", values, lrvb.normal(m.normal("mu", 0, 1), 1.0))
+    return m
+
+
+def _declared(values=X):
+    return _model(values).fit(check="never")
 
 
 def _twice():

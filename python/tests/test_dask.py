@@ -66,6 +66,15 @@ def test_weights_and_columns_are_those_of_memory(rows, cluster):
     assert without_name(chosen) == without_name(lrvb.mixture(frame, 2, columns="a", weights="w", check="never", restarts=3))
 
 
+def test_weights_may_be_a_column_of_another_frame(rows, cluster):
+    frame = dd.from_pandas(pd.DataFrame(rows, columns=["a", "b"]), npartitions=3)
+    weights = np.abs(rows[:, 0])
+    own = lrvb.NormalMixture(2).fit(frame, sample_weight=frame["a"].abs())
+    assert np.array_equal(own.means_, lrvb.NormalMixture(2).fit(rows, sample_weight=weights).means_)
+    with pytest.raises(ValueError, match="compute"):
+        lrvb.regression("a ~ b", frame)
+
+
 def test_it_needs_no_cluster(rows):
     with dask.config.set(scheduler="synchronous"):
         there = lrvb.mixture(da.from_array(rows[:, 0], chunks=70_000), 2, check="never", restarts=2)
@@ -124,7 +133,9 @@ def test_sums_are_values(rows):
     [
         (da.ones((100, 0)), {}, "rows and columns"),
         (da.from_array(np.array(["a", "b", "c"])), {}, "must be numbers"),
-        (da.from_array(np.array([1.0, np.nan, 3.0])), {}, "row 2"),
+        (da.from_array(np.array([1.0, np.nan, 3.0])), {}, "row 2, column '1': the value is missing"),
+        (da.from_array(np.append(np.zeros(70_000), np.inf), chunks=65_536), {}, "row 70001, column '1': the value is inf"),
+        (da.ma.masked_greater(da.arange(9.0, chunks=4), 7.0), {}, "row 9"),
         (da.ones((100, 2)), {"columns": "z"}, "no column 'z'"),
         (da.ones((100, 1)), {"weights": np.ones(3)}, "sample_weight has the shape"),
         (da.ones((100, 1)), {"drop_missing": True}, "drop rows in Dask"),

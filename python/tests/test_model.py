@@ -2,6 +2,7 @@
 
 import lrvb
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -36,6 +37,21 @@ def test_poisson_with_exposures():
     m = lrvb.Model()
     m.observe("n", [3, 5, 4], lrvb.poisson(m.gamma("rate", 2, 1), np.array([1.0, 2.0, 0.5])))
     assert m.fit().mean("rate") == pytest.approx((2 + 12) / (1 + 3.5), rel=1e-12)  # conjugate
+
+
+def test_columns_of_a_frame_are_arrays():
+    frame = pd.DataFrame({"x": np.arange(6.0), "t": np.linspace(1.0, 2.0, 6), "n": [1, 0, 2, 3, 1, 4]})
+    frame["y"] = 1.0 + 2.0 * frame["x"]
+
+    def fits(x, y, t, n):
+        m = lrvb.Model()
+        a, b = m.normal("a", 0, 0.01), m.normal("b", 0, 0.01)
+        m.observe("y", y, lrvb.normal(a + b * x, m.gamma("tau", 2, 1)))
+        m.observe("n", n, lrvb.poisson(m.gamma("rate", 1, 1), t))
+        return m.fit(check="never").to_json()
+
+    columns = [frame[name] for name in ("x", "y", "t", "n")]
+    assert fits(*columns) == fits(*[column.to_numpy() for column in columns])
 
 
 def test_beta_and_dirichlet_are_conjugate():
