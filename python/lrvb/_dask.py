@@ -68,7 +68,7 @@ def _numbers(data: Any, names: list[str], chosen: Optional[list[str]]) -> tuple[
 
 def _answer(question: str, rows: Any, first: int, asked: bytes, name: str, columns: list[str]) -> bytes:
     """What a worker says of its rows."""
-    if isinstance(rows, np.ma.MaskedArray):
+    if hasattr(rows, "filled"):  # a masked array
         rows = rows.astype(np.float64).filled(np.nan)
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     try:

@@ -159,7 +159,15 @@ double student_cdf(double degrees, double t) {
 
 double poisson_cdf(double count, double mean) {
     if (count < 0.0) return 0.0;
-    return mean > 0.0 ? boost::math::gamma_q(std::floor(count) + 1.0, mean) : 1.0;
+    if (!(mean > 0.0)) return 1.0;
+    // So far out nothing is left, and beyond 1e10 a Poisson is a normal to five digits.
+    constexpr double kFar = 40.0;
+    constexpr double kLarge = 1e10;
+    const double distance = std::floor(count) + 0.5 - mean;
+    const double sd = std::sqrt(mean);
+    if (!(std::abs(distance) < kFar * (1.0 + sd))) return distance > 0.0 ? 1.0 : 0.0;
+    if (mean > kLarge) return 0.5 * boost::math::erfc(-distance / (std::numbers::sqrt2 * sd));
+    return boost::math::gamma_q(std::floor(count) + 1.0, mean);
 }
 
 double gamma_beyond(double shape, double x) {

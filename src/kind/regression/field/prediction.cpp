@@ -71,17 +71,37 @@ double root_of(const std::function<double(double)>& cdf, double p, double centre
 
 }  // namespace
 
-/// Σ_k w_k Normal(mean, variances_k).
-struct FieldPredictor::Mixture {
-    double mean = 0.0;
-    Vector variances;
-    const Vector& weights;
+TwoNormals two_normals(double skewness) {
+    constexpr double kMostSkewed = 3.0;
+    const double gamma = std::clamp(skewness, -kMostSkewed, kMostSkewed);
+    if (gamma == 0.0) return {};
+    double low = 0.0;
+    double high = 2.0 / 3.0;  // where the left side is less than the right one for any γ
+    for (int i = 0; i < 60; ++i) {
+        const double middle = 0.5 * (low + high);
+        (gamma * gamma * (1.0 / middle - 1.5) > 2.0 * middle * middle ? low : high) = middle;
+    }
+    const double between = 0.5 * (low + high);
+    const double apart = gamma / between;  // a − b
+    const double a = 0.5 * (apart + std::sqrt(apart * apart + 4.0 * between));
+    const double b = a - apart;
+    return {{b / (a + b), a / (a + b)}, {a, -b}, 1.0 - between};
+}
 
-    double variance() const { return weights.dot(variances); }
+/// Normals that count so much, each with the variance parameters of a node.
+struct FieldPredictor::Mixture {
+    double mean = 0.0;  // of all
+    Vector means = {};
+    Vector variances = {};
+    Vector weights = {};
+    std::vector<Index> node = {};
+
+    Index node_of(Index i) const { return node[static_cast<std::size_t>(i)]; }
+    double variance() const { return weights.dot(variances) + weights.dot((means.array() - mean).square().matrix()); }
     double cdf(double x) const {
         double sum = 0.0;
-        for (Index k = 0; k < variances.size(); ++k) {
-            sum += weights[k] * normal_cdf((x - mean) / std::sqrt(variances[k]));
+        for (Index i = 0; i < variances.size(); ++i) {
+            sum += weights[i] * normal_cdf((x - means[i]) / std::sqrt(variances[i]));
         }
         return sum;
     }
@@ -94,10 +114,10 @@ struct FieldPredictor::Mixture {
     template <class Function>
     double average(Function f) const {
         double sum = 0.0;
-        for (Index k = 0; k < variances.size(); ++k) {
-            const double sd = std::sqrt(variances[k]);
+        for (Index i = 0; i < variances.size(); ++i) {
+            const double sd = std::sqrt(variances[i]);
             for (Index h = 0; h < kHermite; ++h) {
-                sum += weights[k] * hermite().weights[h] * f(mean + sd * hermite().nodes[h], k);
+                sum += weights[i] * hermite().weights[h] * f(means[i] + sd * hermite().nodes[h], node_of(i));
             }
         }
         return sum;
@@ -115,11 +135,25 @@ FieldPredictor::FieldPredictor(const FormulaShape& shape, const FieldVariables& 
     }
 }
 
-FieldPredictor::Mixture FieldPredictor::predictor_of(const FieldRow& row) const {
-    Mixture mixture{row.mean, Vector::Constant(nodes_.weights.size(), row.variance), nodes_.weights};
-    for (const auto& [factor, z] : row.new_groups) {
-        for (Index k = 0; k < nodes_.weights.size(); ++k) {
-            mixture.variances[k] += z.dot(variables_.effect_covariance(factor, nodes_.psi.col(k)) * z);
+// One node stands for all where nothing depends on the variance parameters.
+FieldPredictor::Mixture FieldPredictor::predictor_of(const FieldRow& row, bool with_noise) const {
+    const Index nodes = row.new_groups.empty() && !with_noise ? 1 : nodes_.weights.size();
+    const TwoNormals shape = two_normals(row.skewness);
+    const Index normals = row.skewness == 0.0 ? 1 : 2;
+    const double sd = std::sqrt(row.variance);
+    Mixture mixture{row.mean};
+    for (Vector* own : {&mixture.means, &mixture.variances, &mixture.weights}) own->resize(nodes * normals);
+    for (Index k = 0; k < nodes; ++k) {
+        double of_groups = 0.0;
+        for (const auto& [factor, z] : row.new_groups) {
+            of_groups += z.dot(variables_.effect_covariance(factor, nodes_.psi.col(k)) * z);
+        }
+        for (Index j = 0; j < normals; ++j) {
+            const Index at = k * normals + j;
+            mixture.means[at] = row.mean + sd * shape.means[j];
+            mixture.variances[at] = row.variance * shape.variance + of_groups;
+            mixture.weights[at] = shape.shares[j] * (nodes == 1 ? 1.0 : nodes_.weights[k]);
+            mixture.node.push_back(k);
         }
     }
     return mixture;
@@ -151,9 +185,51 @@ FieldPrediction FieldPredictor::on_link(const Mixture& mixture, std::optional<do
     return result;
 }
 
+// Moments of exp(η) are sums over the nodes, of which each holds a small part where they exist.
+FieldPrediction FieldPredictor::counts(const Mixture& predictor, std::optional<double> level) const {
+    constexpr double kMostOfOne = 0.25;
+    constexpr Index kManyNodes = 32;
+    const bool is_mixed = predictor.node.back() + 1 >= kManyNodes;
+    const auto moment = [&](double power) {
+        Vector of_nodes = Vector::Zero(predictor.node.back() + 1);
+        for (Index i = 0; i < predictor.weights.size(); ++i) {
+            of_nodes[predictor.node_of(i)] +=
+                predictor.weights[i] *
+                std::exp(power * predictor.means[i] + 0.5 * power * power * predictor.variances[i]);
+        }
+        const double all = of_nodes.sum();
+        return is_mixed && !(of_nodes.maxCoeff() <= kMostOfOne * all) ? kInfinity : all;
+    };
+    FieldPrediction result;
+    result.mean = moment(1.0);
+    const double square = moment(2.0);
+    const double variance = std::isfinite(square) ? std::max(0.0, square - result.mean * result.mean) : kInfinity;
+    result.mean_sd = std::sqrt(variance);
+    result.sd = std::sqrt(variance + result.mean);
+    if (!level) return result;
+    // The smallest count that so much of the probability does not exceed.
+    const auto quantile = [&](double p) {
+        const auto cdf = [&](double count) {
+            return predictor.average([&](double eta, Index) { return poisson_cdf(count, std::exp(eta)); });
+        };
+        double high = 1.0;
+        while (cdf(high) < p && high < 1e15) high *= 2.0;
+        double low = -1.0;
+        while (high - low > 1.0) {
+            const double middle = std::floor(0.5 * (low + high));
+            (cdf(middle) < p ? low : high) = middle;
+        }
+        return high;
+    };
+    result.lower = quantile(0.5 * (1.0 - *level));
+    result.upper = quantile(0.5 * (1.0 + *level));
+    return result;
+}
+
 FieldPrediction FieldPredictor::predict(const FieldRow& row, bool link, std::optional<double> level) const {
-    const Mixture predictor = predictor_of(row);
+    const Mixture predictor = predictor_of(row, !link && shape_.has_sigma());
     if (link) return on_link(predictor, level);
+    if (shape_.family == FieldFamily::poisson) return counts(predictor, level);
     FieldPrediction result;
     if (shape_.family == FieldFamily::gaussian || shape_.family == FieldFamily::student) {
         result.mean = predictor.mean;
@@ -163,11 +239,14 @@ FieldPrediction FieldPredictor::predict(const FieldRow& row, bool link, std::opt
             const double tails = std::isinf(nu_[k]) ? 1.0 : nu_[k] > 2.0 ? nu_[k] / (nu_[k] - 2.0) : kInfinity;
             noise[k] = sigma_[k] * sigma_[k] * tails;
         }
-        result.sd = std::sqrt(predictor.variance() + predictor.weights.dot(noise));
+        result.sd = std::sqrt(predictor.variance() + nodes_.weights.dot(noise));
         if (!level) return result;
         const double p = 0.5 * (1.0 - *level);
         if (shape_.family == FieldFamily::gaussian) {
-            const Mixture response{predictor.mean, predictor.variances + sigma_.cwiseAbs2(), predictor.weights};
+            Mixture response = predictor;
+            for (Index i = 0; i < response.variances.size(); ++i) {
+                response.variances[i] += std::pow(sigma_[response.node_of(i)], 2);
+            }
             result.lower = response.quantile(p);
             result.upper = response.quantile(1.0 - p);
             return result;
@@ -175,39 +254,9 @@ FieldPrediction FieldPredictor::predict(const FieldRow& row, bool link, std::opt
         const auto cdf = [&](double y) {
             return predictor.average([&](double eta, Index k) { return student_cdf(nu_[k], (y - eta) / sigma_[k]); });
         };
-        const double width = 2.0 * std::sqrt(predictor.variance() + predictor.weights.dot(sigma_.cwiseAbs2()));
+        const double width = 2.0 * std::sqrt(predictor.variance() + nodes_.weights.dot(sigma_.cwiseAbs2()));
         result.lower = root_of(cdf, p, predictor.mean, width);
         result.upper = root_of(cdf, 1.0 - p, predictor.mean, width);
-        return result;
-    }
-    if (shape_.family == FieldFamily::poisson) {
-        double mean = 0.0;
-        double square = 0.0;
-        for (Index k = 0; k < predictor.variances.size(); ++k) {
-            mean += predictor.weights[k] * std::exp(predictor.mean + 0.5 * predictor.variances[k]);
-            square += predictor.weights[k] * std::exp(2.0 * (predictor.mean + predictor.variances[k]));
-        }
-        result.mean = mean;
-        const double variance = std::max(0.0, square - mean * mean);
-        result.mean_sd = std::sqrt(variance);
-        result.sd = std::sqrt(variance + mean);
-        if (!level) return result;
-        // The smallest count that so much of the probability does not exceed.
-        const auto quantile = [&](double p) {
-            const auto cdf = [&](double count) {
-                return predictor.average([&](double eta, Index) { return poisson_cdf(count, std::exp(eta)); });
-            };
-            double high = 1.0;
-            while (cdf(high) < p && high < 1e15) high *= 2.0;
-            double low = -1.0;
-            while (high - low > 1.0) {
-                const double middle = std::floor(0.5 * (low + high));
-                (cdf(middle) < p ? low : high) = middle;
-            }
-            return high;
-        };
-        result.lower = quantile(0.5 * (1.0 - *level));
-        result.upper = quantile(0.5 * (1.0 + *level));
         return result;
     }
     result.mean = predictor.average([&](double eta, Index) { return response_at(eta); });

@@ -4,6 +4,7 @@
 #include "kind/regression/field/fitted.hpp"
 #include "kind/regression/field/groups.hpp"
 #include "kind/regression/field/plain.hpp"
+#include "kind/regression/field/skewness.hpp"
 #include "kind/regression/record.hpp"
 #include "sample/resampling.hpp"
 
@@ -217,6 +218,10 @@ std::shared_ptr<const FieldRecord> FieldRecord::read(const Fields& fields) {
     if (weights.size() == 0 || !(weights.minCoeff() >= 0.0) || std::abs(weights.sum() - 1.0) > 1e-6) {
         fields.refuse("model.nodes.weights", "are no weights that add up to one");
     }
+    if (nodes.has("draws")) {
+        const Index draws = nodes.small("draw_count");
+        record->draws = matrix_of(nodes, "draws", static_cast<Index>(variables.coefficients().size()), draws);
+    }
     return record;
 }
 
@@ -240,6 +245,10 @@ Document FieldRecord::document() const {
     for (const Vector& unit : effect_units) effects.push_back(Document{{"unit", unit}});
     json["units"] = Document{{"fixed", matrix_document(fixed_units)}, {"effects", std::move(effects)}};
     json["nodes"] = Document{{"weights", nodes.weights}, {"psi", matrix_document(nodes.psi)}};
+    if (draws.size() > 0) {
+        json["nodes"]["draw_count"] = draws.cols();
+        json["nodes"]["draws"] = matrix_document(draws);
+    }
     return json;
 }
 
@@ -352,6 +361,7 @@ void FieldRecord::predict(const FitFile& fit, const Dataset& rows, const Predict
     const Matrix columns = kept_columns(design.columns, kept);
     const FieldVariables own = variables();
     const FieldPredictor predictor(shape, own, nodes);
+    const Skewness skewness(own, draws, fit.posterior);
     std::vector<std::string> names{"mean", "mean_sd"};
     if (!options.link) names.emplace_back("sd");
     if (options.level) names.insert(names.end(), {"lower", "upper"});
@@ -365,8 +375,10 @@ void FieldRecord::predict(const FitFile& fit, const Dataset& rows, const Predict
         for (Index i = 0; i < count; ++i) {
             const Index n = begin + i;
             FieldRow& row = block[static_cast<std::size_t>(i)];
+            std::vector<std::pair<Index, double>> combination;
             const auto add = [&](Index statistic, double value) {
                 if (value == 0.0) return;
+                combination.emplace_back(statistic, value);
                 entries.emplace_back(static_cast<int>(statistic), static_cast<int>(i), value);
                 row.mean += value * fit.posterior.mean[statistic];
             };
@@ -387,6 +399,7 @@ void FieldRecord::predict(const FitFile& fit, const Dataset& rows, const Predict
                 }
                 first += effects * static_cast<Index>(shape.factors[f].levels.size());
             }
+            row.skewness = skewness.of(combination);
         }
         SparseMatrix combinations(statistics, count);
         combinations.setFromTriplets(entries.begin(), entries.end());
@@ -410,7 +423,7 @@ void FieldRecord::predict(const FitFile& fit, const Dataset& rows, const Predict
     }
 }
 
-// ψ of some of the draws, each as often as it weighs, and side by side.
+// ψ of some of the draws, each as often as it weighs, and side by side; and coefficients where they are few.
 std::shared_ptr<const ModelRecord> FieldRecord::corrected(const CorrectionDraws& draws) const {
     const FieldVariables own = variables();
     std::unordered_map<std::string_view, Index> place;
@@ -445,6 +458,7 @@ std::shared_ptr<const ModelRecord> FieldRecord::corrected(const CorrectionDraws&
         if (spread > 0.0) about *= std::sqrt(variance / spread);
         record->nodes.psi.row(at) = (about.array() + mean).transpose();
     }
+    record->draws = standardised_draws(draws, own);
     return record;
 }
 

@@ -491,4 +491,12 @@ Posterior FieldVariables::posterior(const FieldModel& model, const Optimum& opti
     return posterior;
 }
 
+std::vector<Index> FieldVariables::coefficients() const {
+    std::vector<Index> result;
+    if (shape_.intercept) result.push_back(0);
+    for (Index s = first_slope(); s < first_psi(); ++s) result.push_back(s);
+    for (Index s = first_effect(); s < static_cast<Index>(statistics_.size()); ++s) result.push_back(s);
+    return result;
+}
+
 }  // namespace lrvb::detail

@@ -56,6 +56,8 @@ class FieldVariables {
     Index first_psi() const { return first_slope() + static_cast<Index>(shape_.slopes.size()); }
     Index psi_count() const { return psi_count_; }
     Index first_effect() const { return first_psi() + psi_count_; }
+    /// The statistics that a predictor is a combination of: alpha, slopes and effects.
+    std::vector<Index> coefficients() const;
 
     std::vector<VariableMeaning> meanings() const;
     /// Whether a variable is a function of ψ alone, and not one of its statistics.
