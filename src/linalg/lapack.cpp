@@ -1,5 +1,7 @@
 #include "linalg/lapack.hpp"
 
+#include <lrvb/base/interruption.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -33,6 +35,7 @@ namespace {
 class Turn {
   public:
     Turn() {
+        interruption_point();
         if (openblas_get_parallel() == 0) {
             alone = std::unique_lock(calls);
             return;

@@ -2,6 +2,8 @@
 
 #include "linalg/lapack.hpp"
 
+#include <lrvb/base/interruption.hpp>
+
 #include <Eigen/OrderingMethods>
 #include <fmt/format.h>
 
@@ -15,6 +17,8 @@
 namespace lrvb::detail {
 
 namespace {
+
+constexpr std::size_t kRowsAtOnce = 256;  // between points of interruption
 
 // Loops over std::vector, whose positions are unsigned.
 constexpr std::size_t at(std::int64_t i) {
@@ -299,6 +303,7 @@ std::optional<Index> SparseCholesky::factorise(const std::vector<double>& lower_
     std::vector<int> visited_by(n, -1);
     std::vector<std::int64_t> filled(plan.column_starts_.begin(), plan.column_starts_.end() - 1);
     for (std::size_t k = 0; k < n; ++k) {
+        if (k % kRowsAtOnce == 0) interruption_point();
         std::size_t top = n;
         visited_by[k] = static_cast<int>(k);
         double diagonal = 0.0;

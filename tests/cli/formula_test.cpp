@@ -192,6 +192,54 @@ TEST_F(Formulas, PredictionsOfCountsAreOnBothScales) {
     }
 }
 
+// Of five counts of zero the log rate has a long tail below: a normal would put the mean rate at twice the exact one,
+// and its sd at many times that.
+TEST_F(Formulas, PredictionsOfASkewedPredictorAreThoseOfAGrid) {
+    write("zeros.csv", "y\n0\n0\n0\n0\n0\n");
+    fit("zeros.csv 'y ~ 1' --family poisson --prior 'intercept ~ normal(0, 3)' --exact");
+    write("new.csv", "x\n1\n");
+    constexpr double step = 0.001;
+    double total = 0.0;
+    double moments[4] = {0.0, 0.0, 0.0, 0.0};  // of η, η², exp(η), exp(2η)
+    std::vector<double> below;
+    for (double eta = -20.0; eta < 5.0; eta += step) {
+        const double density = std::exp(-5.0 * std::exp(eta) - eta * eta / 18.0);
+        total += density;
+        below.push_back(total);
+        const double values[4] = {eta, eta * eta, std::exp(eta), std::exp(2.0 * eta)};
+        for (int i = 0; i < 4; ++i) moments[i] += density * values[i];
+    }
+    for (double& moment : moments) moment /= total;
+    const double sd = std::sqrt(moments[1] - moments[0] * moments[0]);
+    const auto quantile = [&](double p) {
+        const auto place = std::lower_bound(below.begin(), below.end(), p * total) - below.begin();
+        return -20.0 + step * static_cast<double>(place);
+    };
+    const json link = lrvb("predict fit.json new.csv --format json --link --level 0.9").json().at("rows")[0];
+    EXPECT_NEAR(link.at("mean").get<double>(), moments[0], 0.05 * sd);
+    EXPECT_NEAR(link.at("mean_sd").get<double>(), sd, 0.05 * sd);
+    EXPECT_NEAR(link.at("lower").get<double>(), quantile(0.05), 0.15 * sd);
+    EXPECT_NEAR(link.at("upper").get<double>(), quantile(0.95), 0.15 * sd);
+    const json rate = lrvb("predict fit.json new.csv --format json").json().at("rows")[0];
+    EXPECT_NEAR(rate.at("mean").get<double>(), moments[2], 0.15 * moments[2]);
+    const double rate_sd = std::sqrt(moments[3] - moments[2] * moments[2]);
+    EXPECT_NEAR(rate.at("mean_sd").get<double>(), rate_sd, 0.3 * rate_sd);
+}
+
+// Three groups leave their sd open above: the rate of a new one has no mean, but quantiles.
+TEST_F(Formulas, ARateWithoutAMeanIsInfinite) {
+    write("few.csv", "y,t,g\n0,1,a\n1,1,a\n40,1,b\n52,1,b\n900,1,c\n871,1,c\n");
+    fit("few.csv 'y ~ 1 + offset(log(t)) + (1 | g)' --family poisson");
+    write("new.csv", "t,g\n1,a\n100,new\n");
+    const Result result = lrvb("predict fit.json new.csv --format json --level 0.9");
+    ASSERT_EQ(result.code, 0) << result.err;
+    const json rows = result.json().at("rows");
+    EXPECT_LT(rows[0].at("mean").get<double>(), 3.0);
+    EXPECT_EQ(rows[1].at("mean"), "Inf");
+    EXPECT_EQ(rows[1].at("sd"), "Inf");
+    EXPECT_GT(rows[1].at("upper").get<double>(), 1000.0 * rows[1].at("lower").get<double>());
+}
+
 // To first order for a row; a group of ten rows moves further, which --refit shows.
 TEST_F(Formulas, InfluenceIsByRowAndByGroup) {
     fit("$DATA/sleepstudy.csv 'Reaction ~ Days + (1 | Subject)'");

@@ -97,15 +97,27 @@ TEST(Reliance, WithoutChainsAComponentOfFewRowsIsDoubtful) {
     const Check check = check_of(mixture);
     EXPECT_FALSE(check.reliable);
     EXPECT_NE(check.trust.find("few rows"), std::string::npos) << check.trust;
-    // Then no variable is called ok: what these draws do not see may be in any of them.
+    FitFile file;
+    file.posterior = mixture_posterior(mixture.fit);
+    EXPECT_THROW(corrected(file, check), std::invalid_argument);
+}
+
+// Then no variable is called ok: what the draws do not see may be in any of them.
+TEST(Reliance, ByDoubtfulDrawsAVariableOnlySeemsOk) {
+    Random random(7);
+    Matrix rows(406, 2);
+    for (Index n = 0; n < rows.rows(); ++n) rows.row(n) << random.normal() + (n < 6 ? 40.0 : 0.0), 0.9999;
+    MixtureSpecification specification;
+    specification.components = 2;
+    specification.weighted = true;
+    const FittedMixture mixture(rows, specification);
+    const Check check = check_of(mixture);
+    EXPECT_EQ(check.verdict, CheckVerdict::doubtful) << check.trust;
     const auto verdicts = [&](const char* verdict) {
         return std::ranges::count(check.variables, verdict, &CheckedVariable::verdict);
     };
     EXPECT_EQ(verdicts("ok"), 0);
     EXPECT_GT(verdicts("seems ok"), 0);
-    FitFile file;
-    file.posterior = mixture_posterior(mixture.fit);
-    EXPECT_THROW(corrected(file, check), std::invalid_argument);
 }
 
 // Rows that count twice are rows twice.

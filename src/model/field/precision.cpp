@@ -4,6 +4,8 @@
 #include "model/field/precision_rest.hpp"
 #include "model/field/small_blocks.hpp"
 
+#include <lrvb/base/interruption.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -12,6 +14,8 @@
 namespace lrvb::detail {
 
 namespace {
+
+constexpr Index kLevelsAtOnce = 1024;  // between points of interruption
 
 constexpr std::size_t at(std::int64_t i) {
     return static_cast<std::size_t>(i);
@@ -75,6 +79,7 @@ bool PrecisionFactor::factorise(const FieldBlocks& blocks, double scale, const V
     }
     double product = 1.0;
     for (Index i = 0; i < levels; ++i) {
+        if (i % kLevelsAtOnce == 0) interruption_point();
         double* lower = lower_.data() + i * q * q;
         const double* own = blocks.diagonal[at(plan.leading_)].data() + i * q * q;
         const Matrix& precision = precisions[at(plan.leading_)];
@@ -145,6 +150,7 @@ void PrecisionFactor::subtract_products(Vector& diagonal) {
     const PrecisionPlan& plan = *plan_;
     const Index q = plan.leading_effects();
     for (Index c = 0; c < plan.rest_ - plan.shape().fixed; ++c) {
+        interruption_point();
         double* column = dense_.data() + c * dense_.rows();
         for (std::int64_t e = plan.beside_starts_[at(c)]; e < plan.beside_starts_[at(c) + 1]; ++e) {
             const auto [level, first] = plan.besides_[at(e)];

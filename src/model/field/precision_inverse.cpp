@@ -3,6 +3,8 @@
 #include "model/field/row_design.hpp"
 #include "model/field/small_blocks.hpp"
 
+#include <lrvb/base/interruption.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -13,6 +15,7 @@ namespace lrvb::detail {
 namespace {
 
 constexpr Index kFew = 16;
+constexpr Index kLevelsAtOnce = 1024;  // between points of interruption
 
 constexpr std::size_t at(std::int64_t i) {
     return static_cast<std::size_t>(i);
@@ -34,6 +37,7 @@ PrecisionInverse::PrecisionInverse(const PrecisionFactor& factor) : plan_(factor
     beside_.assign(factor.beside_.size(), 0.0);
     fill_beside();
     for (Index i = 0; i < levels; ++i) {
+        if (i % kLevelsAtOnce == 0) interruption_point();
         const Index count = plan_->neighbour_count(i);
         const double* w = factor.beside_.data() + plan_->place(i);
         const double* beside = beside_.data() + plan_->place(i);
@@ -76,6 +80,7 @@ void PrecisionInverse::fill_beside() {
     if (!sparse_) {
         // Column by column, which stay in the cache, as PrecisionFactor fills them.
         for (Index c = 0; c < plan_->rest_; ++c) {
+            interruption_point();
             const double* column = dense_.data() + c * dense_.rows();
             const bool is_fixed = c >= plan_->rest_ - p;
             const std::int64_t begin = is_fixed ? 0 : plan_->beside_starts_[at(c)];
@@ -91,6 +96,7 @@ void PrecisionInverse::fill_beside() {
     }
     std::vector<double> square;
     for (Index i = 0; i < levels; ++i) {
+        if (i % kLevelsAtOnce == 0) interruption_point();
         const Index count = plan_->neighbour_count(i);
         if (i == 0 || count > p || at(count * count) != square.size()) {
             plan_->neighbours(i, positions);

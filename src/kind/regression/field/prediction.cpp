@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numbers>
 
 namespace lrvb::detail {
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Index kHermite = 21;
+constexpr Index kFewHermite = 5;  // of many narrow normals
 
 double normal_cdf(double z) {
     return 0.5 * std::erfc(-z / std::sqrt(2.0));
@@ -26,16 +28,17 @@ struct Hermite {
     Vector weights;
 };
 
-const Hermite& hermite() {
-    static const Hermite rule = [] {
-        Matrix jacobi = Matrix::Zero(kHermite, kHermite);
-        for (Index i = 1; i < kHermite; ++i) {
-            jacobi(i, i - 1) = jacobi(i - 1, i) = std::sqrt(static_cast<double>(i));
-        }
-        const Eigen::SelfAdjointEigenSolver<Matrix> solver(jacobi);
-        return Hermite{solver.eigenvalues(), solver.eigenvectors().row(0).array().square()};
-    }();
-    return rule;
+Hermite hermite_of(Index count) {
+    Matrix jacobi = Matrix::Zero(count, count);
+    for (Index i = 1; i < count; ++i) jacobi(i, i - 1) = jacobi(i - 1, i) = std::sqrt(static_cast<double>(i));
+    const Eigen::SelfAdjointEigenSolver<Matrix> solver(jacobi);
+    return {solver.eigenvalues(), solver.eigenvectors().row(0).array().square()};
+}
+
+const Hermite& hermite(bool are_narrow) {
+    static const Hermite rule = hermite_of(kHermite);
+    static const Hermite small = hermite_of(kFewHermite);
+    return are_narrow ? small : rule;
 }
 
 // Where an increasing function comes to p, between places that are found.
@@ -69,28 +72,52 @@ double root_of(const std::function<double(double)>& cdf, double p, double centre
     return 0.5 * (low + high);
 }
 
+// Hosking's rational approximations of the shape of a Gamma by its L-skewness (1997, appendix A.9).
+double shape_of(double l_skewness) {
+    const double t = std::abs(l_skewness);
+    if (t < 1.0 / 3.0) {
+        const double z = 3.0 * std::numbers::pi * t * t;
+        return (1.0 + 0.2906 * z) / (z * (1.0 + z * (0.1882 + z * 0.0442)));
+    }
+    const double z = 1.0 - t;
+    return z * (0.36067 + z * (-0.59567 + z * 0.25361)) / (1.0 + z * (-2.78861 + z * (2.56096 - z * 0.77045)));
+}
+
 }  // namespace
 
-TwoNormals two_normals(double skewness) {
-    constexpr double kMostSkewed = 3.0;
-    const double gamma = std::clamp(skewness, -kMostSkewed, kMostSkewed);
-    if (gamma == 0.0) return {};
-    double low = 0.0;
-    double high = 2.0 / 3.0;  // where the left side is less than the right one for any γ
-    for (int i = 0; i < 60; ++i) {
-        const double middle = 0.5 * (low + high);
-        (gamma * gamma * (1.0 / middle - 1.5) > 2.0 * middle * middle ? low : high) = middle;
+StandardShape gamma_shape(double l_skewness) {
+    constexpr double kMost = 0.5;
+    constexpr double kFarthest = 4.0;
+    constexpr double kStep = 0.5;
+    constexpr double kWidth = 0.6;  // of what lies between two
+    const double skewness = std::clamp(l_skewness, -kMost, kMost);
+    if (skewness == 0.0) return {Vector::Ones(1), Vector::Zero(1), Vector::Ones(1)};
+    const double k = shape_of(skewness);
+    const auto at = [&](double z) {
+        const double x = (gamma_quantile(k, normal_cdf(z)) - k) / std::sqrt(k);
+        return skewness > 0.0 ? x : -x;
+    };
+    const auto count = static_cast<Index>(2.0 * kFarthest / kStep) + 1;
+    StandardShape shape{Vector(count), Vector(count), Vector(count)};
+    for (Index j = 0; j < count; ++j) {
+        const double z = -kFarthest + kStep * static_cast<double>(j);
+        shape.shares[j] = std::exp(-0.5 * z * z);
+        shape.means[j] = at(z);
+        const double apart = 0.5 * (at(z + kStep) - at(z - kStep));
+        shape.variances[j] = std::pow(kWidth * apart, 2);
     }
-    const double between = 0.5 * (low + high);
-    const double apart = gamma / between;  // a − b
-    const double a = 0.5 * (apart + std::sqrt(apart * apart + 4.0 * between));
-    const double b = a - apart;
-    return {{b / (a + b), a / (a + b)}, {a, -b}, 1.0 - between};
+    shape.shares /= shape.shares.sum();
+    shape.means.array() -= shape.shares.dot(shape.means);
+    const double variance = shape.shares.dot(shape.means.cwiseAbs2() + shape.variances);
+    shape.means /= std::sqrt(variance);
+    shape.variances /= variance;
+    return shape;
 }
 
 /// Normals that count so much, each with the variance parameters of a node.
 struct FieldPredictor::Mixture {
-    double mean = 0.0;  // of all
+    double mean = 0.0;       // of all
+    bool is_shaped = false;  // of several normals each node, narrow ones
     Vector means = {};
     Vector variances = {};
     Vector weights = {};
@@ -113,11 +140,12 @@ struct FieldPredictor::Mixture {
     /// E f(η, k).
     template <class Function>
     double average(Function f) const {
+        const Hermite& rule = hermite(is_shaped);
         double sum = 0.0;
         for (Index i = 0; i < variances.size(); ++i) {
             const double sd = std::sqrt(variances[i]);
-            for (Index h = 0; h < kHermite; ++h) {
-                sum += weights[i] * hermite().weights[h] * f(means[i] + sd * hermite().nodes[h], node_of(i));
+            for (Index h = 0; h < rule.nodes.size(); ++h) {
+                sum += weights[i] * rule.weights[h] * f(means[i] + sd * rule.nodes[h], node_of(i));
             }
         }
         return sum;
@@ -138,10 +166,10 @@ FieldPredictor::FieldPredictor(const FormulaShape& shape, const FieldVariables& 
 // One node stands for all where nothing depends on the variance parameters.
 FieldPredictor::Mixture FieldPredictor::predictor_of(const FieldRow& row, bool with_noise) const {
     const Index nodes = row.new_groups.empty() && !with_noise ? 1 : nodes_.weights.size();
-    const TwoNormals shape = two_normals(row.skewness);
-    const Index normals = row.skewness == 0.0 ? 1 : 2;
+    const StandardShape shape = gamma_shape(row.new_groups.empty() ? row.l_skewness : 0.0);
+    const Index normals = shape.shares.size();
     const double sd = std::sqrt(row.variance);
-    Mixture mixture{row.mean};
+    Mixture mixture{row.mean, normals > 1};
     for (Vector* own : {&mixture.means, &mixture.variances, &mixture.weights}) own->resize(nodes * normals);
     for (Index k = 0; k < nodes; ++k) {
         double of_groups = 0.0;
@@ -151,7 +179,7 @@ FieldPredictor::Mixture FieldPredictor::predictor_of(const FieldRow& row, bool w
         for (Index j = 0; j < normals; ++j) {
             const Index at = k * normals + j;
             mixture.means[at] = row.mean + sd * shape.means[j];
-            mixture.variances[at] = row.variance * shape.variance + of_groups;
+            mixture.variances[at] = row.variance * shape.variances[j] + of_groups;
             mixture.weights[at] = shape.shares[j] * (nodes == 1 ? 1.0 : nodes_.weights[k]);
             mixture.node.push_back(k);
         }

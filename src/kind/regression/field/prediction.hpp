@@ -9,11 +9,11 @@
 
 /// Predictions of a regression by formula, row by row.
 ///
-/// The predictor of a row is a combination of coefficients, η with mean μ, variance v and skewness γ under the
-/// posterior, which two normals p_j Normal(m_j, s²) have (one, where γ is zero), and of a group that the fit did not
-/// have zᵀu with u ~ Normal(0, Σ_f(ψ)) on top; ψ, with which also σ goes, is a mixture over some ψ_k:
+/// The predictor of a row is a combination of coefficients, η with mean μ and variance v under the posterior: normal,
+/// or of the shape of a Gamma where it is skewed, a few normals p_j Normal(m_j, s_j²). Of a group that the fit did not
+/// have zᵀu with u ~ Normal(0, Σ_f(ψ)) comes on top; ψ, with which also σ goes, is a mixture over some ψ_k:
 ///
-///     p(η) = Σ_k w_k Σ_j p_j Normal(m_j, s² + Σ_f zᵀΣ_f(ψ_k)z),     p(y) = Σ_k w_k ∫ p(y | η, ψ_k) p(η | ψ_k) dη
+///     p(η) = Σ_k w_k Σ_j p_j Normal(m_j, s_j² + Σ_f zᵀΣ_f(ψ_k)z),     p(y) = Σ_k w_k ∫ p(y | η, ψ_k) p(η | ψ_k) dη
 ///
 /// so that intervals carry what is not known of coefficients, of variances, of new groups and of a new response.
 namespace lrvb::detail {
@@ -28,7 +28,7 @@ struct FieldNodes {
 struct FieldRow {
     double mean = 0.0;
     double variance = 0.0;
-    double skewness = 0.0;
+    double l_skewness = 0.0;                                // between −1 and 1; of known groups
     std::vector<std::pair<Index, Vector>> new_groups = {};  // the factor, and z
 };
 
@@ -42,15 +42,17 @@ struct FieldPrediction {
     double upper = 0.0;
 };
 
-/// A distribution of mean 0, variance 1 and some skewness γ as two normals of one variance, with the kurtosis that a
-/// Gamma of that skewness has: of the variance ρ lies between them, at a and −b, where ab = ρ, ρ(a − b) = γ and the
-/// excess of the kurtosis is γ²/ρ − 2ρ² = 3γ²/2.
-struct TwoNormals {
-    double shares[2] = {1.0, 0.0};
-    double means[2] = {0.0, 0.0};
-    double variance = 1.0;
+/// Normals that make up a distribution of mean 0 and variance 1.
+struct StandardShape {
+    Vector shares;
+    Vector means;
+    Vector variances;
 };
-TwoNormals two_normals(double skewness);
+
+/// The shape of a Gamma, or of one that is turned round, with this L-skewness τ₃ = λ₃/λ₂ (Hosking 1990): of
+/// g(z) = (P⁻¹(k, Φ(z)) − k)/√k at z = −4, −3.5, …, 4, normals at g(z) that count as φ(z) and are as wide as these are
+/// apart, moved and scaled to mean 0 and variance 1. A normal where τ₃ is zero.
+StandardShape gamma_shape(double l_skewness);
 
 class FieldPredictor {
   public:

@@ -219,8 +219,9 @@ std::shared_ptr<const FieldRecord> FieldRecord::read(const Fields& fields) {
         fields.refuse("model.nodes.weights", "are no weights that add up to one");
     }
     if (nodes.has("draws")) {
-        const Index draws = nodes.small("draw_count");
-        record->draws = matrix_of(nodes, "draws", static_cast<Index>(variables.coefficients().size()), draws);
+        const Index count = nodes.small("draw_count");
+        record->coefficient_draws =
+            matrix_of(nodes, "draws", static_cast<Index>(variables.coefficients().size()), count);
     }
     return record;
 }
@@ -245,9 +246,9 @@ Document FieldRecord::document() const {
     for (const Vector& unit : effect_units) effects.push_back(Document{{"unit", unit}});
     json["units"] = Document{{"fixed", matrix_document(fixed_units)}, {"effects", std::move(effects)}};
     json["nodes"] = Document{{"weights", nodes.weights}, {"psi", matrix_document(nodes.psi)}};
-    if (draws.size() > 0) {
-        json["nodes"]["draw_count"] = draws.cols();
-        json["nodes"]["draws"] = matrix_document(draws);
+    if (coefficient_draws.size() > 0) {
+        json["nodes"]["draw_count"] = coefficient_draws.cols();
+        json["nodes"]["draws"] = matrix_document(coefficient_draws);
     }
     return json;
 }
@@ -361,7 +362,7 @@ void FieldRecord::predict(const FitFile& fit, const Dataset& rows, const Predict
     const Matrix columns = kept_columns(design.columns, kept);
     const FieldVariables own = variables();
     const FieldPredictor predictor(shape, own, nodes);
-    const Skewness skewness(own, draws, fit.posterior);
+    const Skewness skewness(own, coefficient_draws, fit.posterior);
     std::vector<std::string> names{"mean", "mean_sd"};
     if (!options.link) names.emplace_back("sd");
     if (options.level) names.insert(names.end(), {"lower", "upper"});
@@ -399,7 +400,7 @@ void FieldRecord::predict(const FitFile& fit, const Dataset& rows, const Predict
                 }
                 first += effects * static_cast<Index>(shape.factors[f].levels.size());
             }
-            row.skewness = skewness.of(combination);
+            row.l_skewness = skewness.of(combination);
         }
         SparseMatrix combinations(statistics, count);
         combinations.setFromTriplets(entries.begin(), entries.end());
@@ -458,7 +459,7 @@ std::shared_ptr<const ModelRecord> FieldRecord::corrected(const CorrectionDraws&
         if (spread > 0.0) about *= std::sqrt(variance / spread);
         record->nodes.psi.row(at) = (about.array() + mean).transpose();
     }
-    record->draws = standardised_draws(draws, own);
+    record->coefficient_draws = standardised_draws(draws, own);
     return record;
 }
 

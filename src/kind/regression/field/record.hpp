@@ -33,7 +33,7 @@ class FieldRecord final : public ModelRecord {
     FieldNodes nodes;
     /// Of a corrected fit, how far coefficients were from their means at some draws, in sds: a row for each of
     /// FieldVariables::coefficients(), which tell how skewed a predictor is. Empty where there are very many.
-    Matrix draws;
+    Matrix coefficient_draws;
     /// How the layout's coefficients make the posterior's: of the fixed ones (rows: inner, columns: alpha, intercept,
     /// slopes), and of each factor's effects.
     Matrix fixed_units;
