@@ -194,10 +194,15 @@ TEST_F(FieldDraws, AnSdThatNothingBoundsIsSaidToHaveNone) {
               std::string::npos);
     EXPECT_NE(warned("mixed.csv" + formula + "bernoulli --prior 'sd ~ half_cauchy(1)'").find("only 1 of g has both"),
               std::string::npos);
+    // Two groups, of which an intercept that may be anything takes one.
+    write("two.csv", "g,y\na,1\na,2\na,1.5\nb,4\nb,5\nb,4.5\n");
+    EXPECT_NE(warned("two.csv 'y ~ 1 + (1 | g)' --prior 'sd ~ half_cauchy(1)' --prior 'intercept ~ normal(0, 1e5)'")
+                  .find("sd[g,intercept] has no finite sd: g has 2 groups"),
+              std::string::npos);
     for (const char* bounded :
          {"mixed.csv 'y ~ 1 + (1 | g)' --family bernoulli", "pure.csv 'y ~ 1 + (1 | g)' --family poisson",
-          "pure.csv 'y ~ 1 + (1 | g)' --family bernoulli --prior 'sd ~ half_normal(1)'",
-          "mixed.csv 'y ~ 1 + (1 | g)'"}) {
+          "pure.csv 'y ~ 1 + (1 | g)' --family bernoulli --prior 'sd ~ half_normal(1)'", "mixed.csv 'y ~ 1 + (1 | g)'",
+          "two.csv 'y ~ 1 + (1 | g)'", "two.csv 'y ~ 1 + (1 | g)' --prior 'sd ~ half_cauchy(1)'"}) {
         EXPECT_EQ(warned(bounded).find("has no finite"), std::string::npos) << bounded;
     }
 }

@@ -184,28 +184,34 @@ Index mixed_groups(const FieldData& data, const FieldFactor& factor) {
     return std::count(is_mixed.begin(), is_mixed.end(), true);
 }
 
-// Towards infinity the posterior of an sd of binary or counted rows falls as its prior does, and by one more power for
-// each group with more than one outcome: it may have no sd, and no mean.
-std::vector<std::string> endless_sds(const FieldData& data, const FieldPrior& prior) {
+// Towards infinity the posterior of an sd falls as its prior does, and by one more power for each group that says where
+// its effect is: of binary or counted rows one with more than one outcome, of others every one, but for the one that an
+// intercept which may be anything takes. It may have no sd, and no mean.
+std::vector<std::string> endless_sds(const FieldData& data, const FieldPrior& prior, double response_sd) {
+    constexpr double kAnything = 30.0;  // sds of the response
+    const bool has_outcomes = data.family == FieldFamily::binomial || data.family == FieldFamily::poisson;
+    const bool is_free = data.intercept && prior.intercept_sd > kAnything * response_sd;
     std::vector<std::string> result;
-    if (data.family != FieldFamily::binomial && data.family != FieldFamily::poisson) return result;
     for (std::size_t f = 0; f < data.factors.size(); ++f) {
         const FieldFactor& factor = data.factors[f];
         if (factor.effects != std::vector<std::string>{"intercept"}) continue;
         const ScalePrior& own = prior.factors[f].sd.front();
         const bool is_student = own.kind == ScalePrior::Kind::half_t;
         if (!is_student && own.kind != ScalePrior::Kind::gamma_precision) continue;
-        const Index mixed = mixed_groups(data, factor);
-        const double power = (is_student ? own.first : 2.0 * own.first) + static_cast<double>(mixed);
+        const auto groups = static_cast<Index>(factor.levels.size());
+        const Index telling = has_outcomes ? mixed_groups(data, factor) : groups - (is_free ? 1 : 0);
+        const double power = (is_student ? own.first : 2.0 * own.first) + static_cast<double>(telling);
         if (power > 2.0) continue;
-        const std::string who = mixed == 0 ? fmt::format("no group of {} has", printable(factor.name))
-                                           : fmt::format("only {} of {} has", mixed, printable(factor.name));
+        const char* outcome = data.family == FieldFamily::poisson ? "a count above zero" : "both outcomes";
+        const std::string name = printable(factor.name);
+        const std::string who = !has_outcomes  ? fmt::format("{} has {} group{}", name, groups, groups == 1 ? "" : "s")
+                                : telling == 0 ? fmt::format("no group of {} has {}", name, outcome)
+                                               : fmt::format("only {} of {} has {}", telling, name, outcome);
         result.push_back(fmt::format(
-            "sd[{},intercept] has no finite {}: {} {}, so that nothing but its prior keeps it, and the coefficients "
-            "with it, from being very large, and sds and upper quantiles may be a fifth too small; give it a prior "
-            "with a shorter tail (--prior 'sd[{},intercept] ~ half_normal(1)')",
-            printable(factor.name), power > 1.0 ? "sd" : "mean", who,
-            data.family == FieldFamily::poisson ? "a count above zero" : "both outcomes", printable(factor.name)));
+            "sd[{},intercept] has no finite {}: {}, so that nothing but its prior keeps it, and the coefficients with "
+            "it, from being very large, and sds and upper quantiles may be a fifth too small; give it a prior with a "
+            "shorter tail (--prior 'sd[{},intercept] ~ half_normal(1)')",
+            name, power > 1.0 ? "sd" : "mean", who, name));
     }
     return result;
 }
@@ -215,12 +221,15 @@ std::vector<std::string> endless_sds(const FieldData& data, const FieldPrior& pr
 std::vector<std::string> FittedField::warnings() const {
     constexpr double rounding = 1.5e-7;  // of the response's sd
     const FieldData& data = model_->data();
-    if (data.family != FieldFamily::gaussian) return endless_sds(data, record_->numbers);
+    std::vector<std::string> result = endless_sds(data, record_->numbers, response_sd_);
+    if (data.family != FieldFamily::gaussian) return result;
     const FieldVariables variables = record_->variables();
     const double sigma = variables.sigma(posterior().mean.segment(variables.first_psi(), variables.psi_count()));
-    if (sigma > rounding * response_sd_) return {};
-    return {fmt::format("the formula explains {} but for rounding, so that sigma and the sds are those of rounding",
-                        printable(data.response))};
+    if (sigma > rounding * response_sd_) return result;
+    result.push_back(
+        fmt::format("the formula explains {} but for rounding, so that sigma and the sds are those of rounding",
+                    printable(data.response)));
+    return result;
 }
 
 Centring FittedField::centring(const std::vector<Index>& chosen) const {

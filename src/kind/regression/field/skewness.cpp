@@ -80,7 +80,7 @@ double Skewness::of(const std::vector<std::pair<Index, double>>& combination) co
     const double width = 2.0 * b[1] - b[0];
     if (!(width > 0.0) || values.size() < kFewest) return 0.0;
     const double skewness = (6.0 * b[2] - 6.0 * b[1] + b[0]) / width;
-    const double by_chance = 2.0 * 0.1866 / size;  // twice the variance of that of a normal
+    const double by_chance = 4.0 * 0.1866 / size;  // two standard errors of that of a normal, squared
     return std::copysign(std::sqrt(std::max(0.0, skewness * skewness - by_chance)), skewness);
 }
 
