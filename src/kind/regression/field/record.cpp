@@ -220,8 +220,11 @@ std::shared_ptr<const FieldRecord> FieldRecord::read(const Fields& fields) {
     }
     if (nodes.has("draws")) {
         const Index count = nodes.small("draw_count");
-        record->coefficient_draws =
-            matrix_of(nodes, "draws", static_cast<Index>(variables.coefficients().size()), count);
+        if (count == 0) fields.refuse("model.nodes.draw_count", "is 0");
+        record->coefficient_draws = nodes.matrix("draws", static_cast<Index>(variables.coefficients().size()), count);
+        if (!are_standardised(record->coefficient_draws)) {
+            fields.refuse("model.nodes.draws", "are no draws in sds from their means");
+        }
     }
     return record;
 }

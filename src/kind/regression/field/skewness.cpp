@@ -46,6 +46,16 @@ Matrix standardised_draws(const CorrectionDraws& draws, const FieldVariables& va
     return result;
 }
 
+bool are_standardised(const Matrix& draws) {
+    constexpr double kRounding = 0.05;
+    for (Index i = 0; i < draws.rows(); ++i) {
+        const double mean = draws.row(i).mean();
+        const double square = draws.row(i).squaredNorm() / static_cast<double>(draws.cols());
+        if (!(std::abs(mean) < kRounding && (square == 0.0 || std::abs(square - 1.0) < kRounding))) return false;
+    }
+    return true;
+}
+
 Skewness::Skewness(const FieldVariables& variables, const Matrix& draws, const Posterior& posterior)
     : draws_(draws), place_(posterior.statistics.size(), -1) {
     if (draws.size() == 0) return;

@@ -13,6 +13,9 @@ namespace lrvb::detail {
 /// FieldVariables::coefficients(). Empty where there are very many of these.
 Matrix standardised_draws(const CorrectionDraws& draws, const FieldVariables& variables);
 
+/// Whether these may be such draws: each row has mean 0 and sd 1, but for rounding, or is zero.
+bool are_standardised(const Matrix& draws);
+
 /// How skewed combinations of coefficients are, as such draws tell it.
 class Skewness {
   public:
