@@ -172,8 +172,9 @@ class Checker {
             left_ -= gradient_work_ * static_cast<double>(next.gradients);
             if (next.draws == 0) break;
             const double factor = next.reliable ? 1.2 * next.more : kMoreChains;
-            // What chains cannot reach, longer ones of the same kind will not.
-            const bool ends = next.draws < static_cast<Index>(draws) || !next.unseen.empty();
+            // What chains cannot reach, longer ones of the same kind will not: but they tell more of where they are.
+            const bool is_told = next.resolved == variables() && !next.unseen.empty();
+            const bool ends = next.draws < static_cast<Index>(draws) || is_told;
             draws = std::max(factor, 1.5) * static_cast<double>(next.draws);
             if (rank(next) > rank(best) || (rank(next) == rank(best) && next.ess > best.ess)) best = std::move(next);
             if (decides(best) || ends) break;
