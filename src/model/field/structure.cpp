@@ -4,6 +4,8 @@
 #include "base/validate.hpp"
 #include "model/field/share.hpp"
 
+#include <lrvb/base/interruption.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,6 +14,8 @@
 namespace lrvb::detail {
 
 namespace {
+
+constexpr std::size_t kProductsAtOnce = 1000000;  // between points of interruption
 
 constexpr std::size_t at(std::int64_t i) {
     return static_cast<std::size_t>(i);
@@ -277,7 +281,9 @@ FieldBlocks FieldStructure::fold(const VectorView& weights, Index begin, Index e
     std::vector<double> x(p);
     std::vector<double> z(width);
     const std::vector<FieldFactor>& factors = design_->data().factors;
+    const auto rows_at_once = static_cast<Index>(1 + kProductsAtOnce / (1 + p * p));
     for (Index n = begin; n < end; ++n) {
+        if ((n - begin) % rows_at_once == 0) interruption_point();
         const double w = weights[n];
         if (w == 0.0) continue;
         design_->fixed_row(n, x.data());
