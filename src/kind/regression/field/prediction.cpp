@@ -226,12 +226,14 @@ FieldPrediction FieldPredictor::counts(const Mixture& predictor, std::optional<d
                 std::exp(power * predictor.means[i] + 0.5 * power * power * predictor.variances[i]);
         }
         const double all = of_nodes.sum();
-        return is_mixed && !(of_nodes.maxCoeff() <= kMostOfOne * all) ? kInfinity : all;
+        if (is_mixed && !(of_nodes.maxCoeff() <= kMostOfOne * all)) return kInfinity;
+        return all;
     };
     FieldPrediction result;
     result.mean = moment(1.0);
     const double square = moment(2.0);
-    const double variance = std::isfinite(square) ? std::max(0.0, square - result.mean * result.mean) : kInfinity;
+    double variance = kInfinity;
+    if (std::isfinite(square)) variance = std::max(0.0, square - result.mean * result.mean);
     result.mean_sd = std::sqrt(variance);
     result.sd = std::sqrt(variance + result.mean);
     if (!level) return result;

@@ -112,6 +112,7 @@ FieldLink link_of_word(FieldFamily family, const std::string& word) {
         if (link_word(link) == word) return link;
     }
     std::vector<std::string> words;
+    words.reserve(own.size());
     for (const FieldLink link : own) words.emplace_back(link_word(link));
     throw UsageError(fmt::format("--link {}: the {} family has {}: leave it out, or choose another family",
                                  printable(word), family_word(family), enumerated(words)));
