@@ -150,10 +150,10 @@ FieldCopies FieldCopies::of(const FieldData& data) {
         std::vector<char>& ones = result.ones.emplace_back();
         std::vector<std::vector<char>>& of_column = result.of_column.emplace_back();
         for (Index e = 0; e < factor.values.cols(); ++e) {
-            ones.push_back((factor.values.col(e).array() == 1.0).all());
+            ones.push_back((factor.values.col(e).array() == 1.0).all() ? 1 : 0);
             std::vector<char>& own = of_column.emplace_back();
             for (Index j = 0; j < data.columns.cols(); ++j) {
-                own.push_back(factor.values.col(e) == data.columns.col(j));
+                own.push_back(factor.values.col(e) == data.columns.col(j) ? 1 : 0);
             }
         }
     }
@@ -163,9 +163,9 @@ FieldCopies FieldCopies::of(const FieldData& data) {
 void FieldCopies::add(const FieldCopies& other) {
     for (std::size_t f = 0; f < ones.size(); ++f) {
         for (std::size_t e = 0; e < ones[f].size(); ++e) {
-            ones[f][e] = ones[f][e] && other.ones[f][e];
+            ones[f][e] = std::min(ones[f][e], other.ones[f][e]);
             for (std::size_t j = 0; j < of_column[f][e].size(); ++j) {
-                of_column[f][e][j] = of_column[f][e][j] && other.of_column[f][e][j];
+                of_column[f][e][j] = std::min(of_column[f][e][j], other.of_column[f][e][j]);
             }
         }
     }

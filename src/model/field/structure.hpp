@@ -34,10 +34,10 @@ struct FieldUnits {
     std::vector<Vector> effect_scale;  // of each factor
 
     FieldUnits() = default;
-    /// Of the rows that count; `centre` in place of the columns' means, where given. On a link's scale the response is
+    /// Of the rows that count; `given` in place of the columns' means, where given. On a link's scale the response is
     /// left as it is.
-    FieldUnits(const FieldData& data, const FieldScales& scales, const std::optional<Vector>& centre);
-    FieldUnits(const FieldData& data, const std::optional<Vector>& centre);
+    FieldUnits(const FieldData& data, const FieldScales& scales, const std::optional<Vector>& given);
+    FieldUnits(const FieldData& data, const std::optional<Vector>& given);
 
     double slope_unit(Index j) const { return response_scale / scale[j]; }
     double effect_unit(std::size_t f, Index e) const { return response_scale / effect_scale[f][e]; }

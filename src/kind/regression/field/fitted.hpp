@@ -26,7 +26,7 @@ class FittedField final : public FittedModel {
     /// The leverage of each response on its own fitted value, where the response is normal.
     std::vector<std::pair<std::string, Vector>> row_columns() const override;
     std::optional<FittedResponse> fitted_response() const override;
-    Centring centring(const std::vector<Index>& variables) const override;
+    Centring centring(const std::vector<Index>& chosen) const override;
     Document picture() const override;
     Drawing drawing(const FitFile& shown, const DrawingOptions& options) const override;
     /// For each row what is observed and fitted, its level of each factor, and its first columns; where it is shown

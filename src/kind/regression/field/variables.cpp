@@ -80,7 +80,7 @@ FieldMoments moments_of(const FieldData& outline, const AskRows& ask) {
     FieldMoments result;
     Index next = 0;
     const auto take = [&](Index size) {
-        const Matrix own = sums.segment(next, size * size).reshaped(size, size) / total;
+        Matrix own = sums.segment(next, size * size).reshaped(size, size) / total;
         next += size * size;
         return own;
     };
