@@ -239,7 +239,7 @@ TEST_F(Hostile, FitFilesThatContradictThemselvesAreRefused) {
         {"f.json", "model.family", [](json& f) { f["model"]["family"] = "poisson"; }},
         {"f.json", "model.nodes.weights", [](json& f) { f["model"]["nodes"]["weights"][0] = -1.0; }},
         {"f.json", "model.nodes.draws", [](json& f) { f["model"]["nodes"]["draws"][0][0] = 1e308; }},
-        {"f.json", "model.nodes.draw_count is 0", [](json& f) { f["model"]["nodes"]["draw_count"] = 0; }},
+        {"f.json", "model.nodes.draws", [](json& f) { f["model"]["nodes"]["draws"] = json::array(); }},
         {"f.json", "posterior.statistics", [](json& f) { f["posterior"]["statistics"][2] = "beta[disp]"; }},
         {"f.json", "posterior.mean", [](json& f) { f["posterior"]["mean"][2] = 12.0; }},
         {"f.json", "posterior.variables", [](json& f) { f["posterior"]["variables"][1]["mean"] = 12.0; }},

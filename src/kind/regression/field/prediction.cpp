@@ -166,7 +166,7 @@ FieldPredictor::FieldPredictor(const FormulaShape& shape, const FieldVariables& 
 // One node stands for all where nothing depends on the variance parameters.
 FieldPredictor::Mixture FieldPredictor::predictor_of(const FieldRow& row, bool with_noise) const {
     const Index nodes = row.new_groups.empty() && !with_noise ? 1 : nodes_.weights.size();
-    const StandardShape shape = gamma_shape(row.new_groups.empty() ? row.l_skewness : 0.0);
+    const StandardShape shape = gamma_shape(row.l_skewness);
     const Index normals = shape.shares.size();
     const double sd = std::sqrt(row.variance);
     Mixture mixture{row.mean, normals > 1};

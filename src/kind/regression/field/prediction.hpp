@@ -11,7 +11,8 @@
 ///
 /// The predictor of a row is a combination of coefficients, η with mean μ and variance v under the posterior: normal,
 /// or of the shape of a Gamma where it is skewed, a few normals p_j Normal(m_j, s_j²). Of a group that the fit did not
-/// have zᵀu with u ~ Normal(0, Σ_f(ψ)) comes on top; ψ, with which also σ goes, is a mixture over some ψ_k:
+/// have zᵀu with u ~ Normal(0, Σ_f(ψ)) comes on top, beside which η is taken as normal; ψ, with which also σ goes, is a
+/// mixture over some ψ_k:
 ///
 ///     p(η) = Σ_k w_k Σ_j p_j Normal(m_j, s_j² + Σ_f zᵀΣ_f(ψ_k)z),     p(y) = Σ_k w_k ∫ p(y | η, ψ_k) p(η | ψ_k) dη
 ///
@@ -28,7 +29,7 @@ struct FieldNodes {
 struct FieldRow {
     double mean = 0.0;
     double variance = 0.0;
-    double l_skewness = 0.0;                                // between −1 and 1; of known groups
+    double l_skewness = 0.0;                                // between −1 and 1; zero beside new groups
     std::vector<std::pair<Index, Vector>> new_groups = {};  // the factor, and z
 };
 

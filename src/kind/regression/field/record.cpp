@@ -220,10 +220,10 @@ std::shared_ptr<const FieldRecord> FieldRecord::read(const Fields& fields) {
         fields.refuse("model.nodes.weights", "are no weights that add up to one");
     }
     if (nodes.has("draws")) {
-        const Index count = nodes.small("draw_count");
-        if (count == 0) fields.refuse("model.nodes.draw_count", "is 0");
-        record->coefficient_draws = nodes.matrix("draws", static_cast<Index>(variables.coefficients().size()), count);
-        if (!are_standardised(record->coefficient_draws)) {
+        const auto count = static_cast<Index>(nodes.length("draws"));
+        const auto coefficients = static_cast<Index>(variables.coefficients().size());
+        record->coefficient_draws = nodes.matrix("draws", count, coefficients).transpose();
+        if (count == 0 || !are_standardised(record->coefficient_draws)) {
             fields.refuse("model.nodes.draws", "are no draws in sds from their means");
         }
     }
@@ -250,10 +250,7 @@ Document FieldRecord::document() const {
     for (const Vector& unit : effect_units) effects.push_back(Document{{"unit", unit}});
     json["units"] = Document{{"fixed", matrix_document(fixed_units)}, {"effects", std::move(effects)}};
     json["nodes"] = Document{{"weights", nodes.weights}, {"psi", matrix_document(nodes.psi)}};
-    if (coefficient_draws.size() > 0) {
-        json["nodes"]["draw_count"] = coefficient_draws.cols();
-        json["nodes"]["draws"] = matrix_document(coefficient_draws);
-    }
+    if (coefficient_draws.size() > 0) json["nodes"]["draws"] = Matrix(coefficient_draws.transpose());
     return json;
 }
 
@@ -367,6 +364,8 @@ void FieldRecord::predict(const FitFile& fit, const Dataset& rows, const Predict
     const FieldVariables own = variables();
     const FieldPredictor predictor(shape, own, nodes);
     const Skewness skewness(own, coefficient_draws, fit.posterior);
+    // Means and sds of a predictor do not depend on its shape.
+    const bool needs_shape = options.level || (!options.link && shape.link != FieldLink::identity);
     std::vector<std::string> names{"mean", "mean_sd"};
     if (!options.link) names.emplace_back("sd");
     if (options.level) names.insert(names.end(), {"lower", "upper"});
@@ -404,7 +403,7 @@ void FieldRecord::predict(const FitFile& fit, const Dataset& rows, const Predict
                 }
                 first += effects * static_cast<Index>(shape.factors[f].levels.size());
             }
-            row.l_skewness = skewness.of(combination);
+            if (needs_shape && row.new_groups.empty()) row.l_skewness = skewness.of(combination);
         }
         SparseMatrix combinations(statistics, count);
         combinations.setFromTriplets(entries.begin(), entries.end());

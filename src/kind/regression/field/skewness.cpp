@@ -38,10 +38,14 @@ Matrix standardised_draws(const CorrectionDraws& draws, const FieldVariables& va
         if (found == place.end()) return {};
         Eigen::ArrayXd own(count);
         for (Index s = 0; s < count; ++s) own[s] = draws.values(found->second, chosen[static_cast<std::size_t>(s)]);
-        own -= own.mean();
-        const double sd = std::sqrt(own.square().mean());
-        if (sd > 0.0) own = (own * (kDigits / sd)).round() / kDigits;
-        result.row(i) = own;
+        const double mean = own.mean();
+        const double sd = std::sqrt((own - mean).square().mean());
+        constexpr double kSame = 1e-12;
+        if (sd > kSame * std::abs(mean)) {
+            result.row(i) = ((own - mean) * (kDigits / sd)).round() / kDigits;
+        } else {
+            result.row(i).setZero();  // held
+        }
     }
     return result;
 }
@@ -71,7 +75,7 @@ Skewness::Skewness(const FieldVariables& variables, const Matrix& draws, const P
 }
 
 double Skewness::of(const std::vector<std::pair<Index, double>>& combination) const {
-    if (draws_.size() == 0) return 0.0;
+    if (draws_.cols() < kFewest) return 0.0;
     Vector values = Vector::Zero(draws_.cols());
     for (const auto& [statistic, factor] : combination) {
         const Index at = place_[static_cast<std::size_t>(statistic)];
@@ -88,7 +92,7 @@ double Skewness::of(const std::vector<std::pair<Index, double>>& combination) co
         b[2] += values[i] / size * below / (size - 1.0) * (below - 1.0) / (size - 2.0);
     }
     const double width = 2.0 * b[1] - b[0];
-    if (!(width > 0.0) || values.size() < kFewest) return 0.0;
+    if (!(width > 0.0)) return 0.0;
     const double skewness = (6.0 * b[2] - 6.0 * b[1] + b[0]) / width;
     const double by_chance = 4.0 * 0.1866 / size;  // two standard errors of that of a normal, squared
     return std::copysign(std::sqrt(std::max(0.0, skewness * skewness - by_chance)), skewness);
