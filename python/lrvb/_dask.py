@@ -68,9 +68,9 @@ def _numbers(data: Any, names: list[str], chosen: Optional[list[str]]) -> tuple[
 
 def _answer(question: str, rows: Any, first: int, asked: bytes, name: str, columns: list[str]) -> bytes:
     """What a worker says of its rows."""
-    if hasattr(rows, "filled"):  # a masked array
-        rows = rows.astype(np.float64).filled(np.nan)
-    rows = np.ascontiguousarray(rows, dtype=np.float64)
+    from ._data import unmasked  # which knows this module
+
+    rows = np.ascontiguousarray(unmasked(rows), dtype=np.float64)
     try:
         return _core.answer_question(question, rows, first, asked, name, columns)
     except ValueError:

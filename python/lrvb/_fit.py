@@ -412,6 +412,8 @@ class Fit(FitFile):
             try:
                 return Fit(self._core.attached(data._build(), workers))
             except NotConverged:
+                if not self.converged:
+                    raise
                 raise DataError("the fit is of other data than the model that was given: declare it with those that were fitted") from None
         weights = None
         if self.kind == "model":
