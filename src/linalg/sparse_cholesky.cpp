@@ -86,33 +86,36 @@ class SparseSelectedInverse : public SelectedInverse {
     }
 
   private:
-    // Where the last columns begin that have all rows below them, which is where crossed factors fill in; n where they
-    // are too few to be worth it.
+    // Where the last columns begin that have most rows below them, which is where crossed factors fill in: densely they
+    // are inverted many times as fast. n where they are too few to be worth it.
     static std::size_t full_tail(const std::vector<std::int64_t>& starts, std::size_t n) {
         constexpr std::size_t kWorthIt = 48;
         std::size_t first = n;
-        while (first > 0 && at(starts[first] - starts[first - 1]) == n - first) --first;
+        while (first > 0 && 2 * at(starts[first] - starts[first - 1]) >= n - first) --first;
         return n - first >= kWorthIt ? first : n;
     }
 
     // Z of these columns, densely: LAPACK's inverse from L√D.
     Matrix invert_tail(std::size_t first) {
         const std::vector<std::int64_t>& starts = factor_.plan().column_starts();
+        const std::vector<int>& rows = factor_.rows();
         const auto size = static_cast<Index>(diagonal_.size() - first);
+        const auto below = [&](Index j,
+                               const auto& visit) {  // the entries of L below the diagonal, and their rows here
+            for (std::size_t p = at(starts[first + at(j)]); p < at(starts[first + at(j) + 1]); ++p) {
+                visit(p, static_cast<Index>(at(rows[p]) - first));
+            }
+        };
         Matrix inverse = Matrix::Zero(size, size);
         for (Index j = 0; j < size; ++j) {
-            const std::size_t own = first + at(j);
-            const double root = std::sqrt(factor_.pivots()[own]);
+            const double root = std::sqrt(factor_.pivots()[first + at(j)]);
             inverse(j, j) = root;
-            for (Index i = j + 1; i < size; ++i) {
-                inverse(i, j) = factor_.values()[at(starts[own] + i - j - 1)] * root;
-            }
+            below(j, [&](std::size_t p, Index i) { inverse(i, j) = factor_.values()[p] * root; });
         }
         invert_from_cholesky_in_place(inverse);
         for (Index j = 0; j < size; ++j) {
-            const std::size_t own = first + at(j);
-            diagonal_[own] = inverse(j, j);
-            for (Index i = j + 1; i < size; ++i) below_[at(starts[own] + i - j - 1)] = inverse(i, j);
+            diagonal_[first + at(j)] = inverse(j, j);
+            below(j, [&](std::size_t p, Index i) { below_[p] = inverse(i, j); });
         }
         return inverse;
     }
