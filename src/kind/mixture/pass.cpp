@@ -29,13 +29,12 @@ class Pass {
     /// Of rows first … first + rows − 1 of all.
     BlockTree<PassBlock> operator()(RowSource& source, Index first_row, Index rows) {
         row_ = first_row;
-        begin_block();
-        // Where rows are wide, a chunk's responsibilities are kept for its pairs.
-        const Index blocks = format_.columns == 1 ? 64 : 4;
+        block_ = zeros();
+        const Index blocks = format_.columns == 1 ? 64 : has_narrow_pairs() ? 16 : 4;
         static_assert(kSuperBlock % (64 * kBlock) == 0);
         for_each_chunk(source, format_.width(), rows, 16 * blocks * kBlock,
                        [&](const double* first, Index count) { chunk(first, count, blocks * kBlock); });
-        if (row_ % kSuperBlock != 0) end_block();
+        if (row_ % kSuperBlock != 0) tree_.append((row_ - 1) / kSuperBlock, std::move(block_));
         return std::move(tree_);
     }
 
@@ -70,6 +69,14 @@ class Pass {
   private:
     bool has_wide_pairs() const { return pair_origins_.cols() > 0 && format_.columns > 1; }
 
+    // Sums of all pairs that are few numbers are had by every task; otherwise a chunk's responsibilities are kept, and
+    // its pairs are summed one by one.
+    bool has_narrow_pairs() const {
+        constexpr Index kFewNumbers = 4096;
+        return has_wide_pairs() && pair_origins_.cols() * format_.features() * format_.features() <= kFewNumbers;
+    }
+    bool keeps_rows() const { return has_wide_pairs() && !has_narrow_pairs(); }
+
     // Two numbers of the bound, then the sums of each component, then five moments a pair where there is one column.
     std::size_t size() const {
         const std::size_t pairs = format_.columns == 1 ? static_cast<std::size_t>(pair_origins_.cols()) : 0;
@@ -78,8 +85,8 @@ class Pass {
 
     void chunk(const double* rows, Index count, Index task_rows) {
         const Index tasks = (count + task_rows - 1) / task_rows;
-        partial_.assign(static_cast<std::size_t>(tasks), std::vector<double>());
-        if (has_wide_pairs()) {
+        partial_.assign(static_cast<std::size_t>(tasks), PassBlock());
+        if (keeps_rows()) {
             kept_.resize(static_cast<std::size_t>((count + kBlock - 1) / kBlock), Block(format_, components_));
         }
         in_parallel(options_.threads, tasks, [&](Index t) {
@@ -89,35 +96,34 @@ class Pass {
         });
         // A chunk is some whole super-blocks, or a part of one; a task is always a part of one.
         for (Index t = 0; t < tasks; ++t) {
-            std::vector<double>& total = block_.parts[0];
-            const std::vector<double>& part = partial_[static_cast<std::size_t>(t)];
-            for (std::size_t i = 0; i < total.size(); ++i) total[i] += part[i];
+            block_.add(partial_[static_cast<std::size_t>(t)]);
             row_ += std::min(task_rows, count - t * task_rows);
-            if (has_wide_pairs() && t + 1 == tasks) add_pairs();
-            if (row_ % kSuperBlock == 0) end_block();
+            if (keeps_rows() && t + 1 == tasks) add_pairs();
+            if (row_ % kSuperBlock == 0) {
+                tree_.append((row_ - 1) / kSuperBlock, std::exchange(block_, zeros()));
+            }
         }
     }
 
     // Numbers, then what was skipped of each pair, then the pairs, where rows are wide.
-    void begin_block() {
+    PassBlock zeros() const {
         const std::size_t pairs = has_wide_pairs() ? static_cast<std::size_t>(pair_origins_.cols()) : 0;
-        block_.parts.assign(pairs > 0 ? 2 + pairs : 1, std::vector<double>());
-        block_.parts[0].assign(size(), 0.0);
-        if (pairs > 0) block_.parts[1].assign(pairs, 0.0);
+        PassBlock block;
+        block.parts.resize(pairs > 0 ? 2 + pairs : 1);
+        block.parts[0].assign(size(), 0.0);
+        if (pairs > 0) block.parts[1].assign(pairs, 0.0);
+        return block;
     }
 
-    void end_block() {
-        tree_.append((row_ - 1) / kSuperBlock, std::move(block_));
-        begin_block();
-    }
-
-    std::vector<double> task(const double* rows, Index count, Index first_block) {
-        std::vector<double> sums(size(), 0.0);
+    PassBlock task(const double* rows, Index count, Index first_block) {
+        PassBlock result = zeros();
+        std::vector<double>& sums = result.parts[0];
+        std::vector<Selection> selections = has_narrow_pairs() ? selections_into(result) : std::vector<Selection>();
         BlockWork work(format_);
         Block own(format_, components_);
         for (Index begin = 0; begin < count; begin += kBlock, ++first_block) {
             const auto size = static_cast<std::size_t>(std::min(kBlock, count - begin));
-            Block& block = has_wide_pairs() ? kept_[static_cast<std::size_t>(first_block)] : own;
+            Block& block = keeps_rows() ? kept_[static_cast<std::size_t>(first_block)] : own;
             work.load(rows + begin * format_.width(), size, block);
             work.score(scores_, size, block);
             const double* weights = block.weights_or_null();
@@ -125,26 +131,21 @@ class Pass {
             sums[0] += bound.log_sum;
             sums[1] += bound.magnitude;
             work.add(scores_.origins, size, block, sums.data() + 2);
+            for (Selection& selection : selections) selection.add(block, options_.skip_below);
             if (format_.columns > 1 || pair_origins_.cols() == 0) continue;
             add_pair_moments(block.responsibilities.data(), weights, block.x.data(), size, components_,
                              pair_origins_.data(), sums.data() + 2 + components_ * work.sums_size());
         }
-        return sums;
+        for (Selection& selection : selections) selection.flush();
+        return result;
     }
 
     // Pair by pair, so that each is summed by one thread in the order of the rows.
     void add_pairs() {
-        std::vector<std::pair<std::size_t, std::size_t>> pairs;
-        for (std::size_t k = 0; k < components_; ++k) {
-            for (std::size_t l = k + 1; l < components_; ++l) pairs.emplace_back(k, l);
-        }
-        in_parallel(options_.threads, static_cast<Index>(pairs.size()), [&](Index i) {
-            const auto [k, l] = pairs[static_cast<std::size_t>(i)];
-            Selection selection(format_, pair_origins_.col(i), block_.parts[static_cast<std::size_t>(i) + 2]);
-            double& skipped = block_.parts[1][static_cast<std::size_t>(i)];
-            for (const Block& block : kept_) {
-                skipped += selection.add(block, k, l, options_.skip_below);
-            }
+        std::vector<Selection> selections = selections_into(block_);
+        in_parallel(options_.threads, static_cast<Index>(selections.size()), [&](Index i) {
+            Selection& selection = selections[static_cast<std::size_t>(i)];
+            for (const Block& block : kept_) selection.add(block, options_.skip_below);
             selection.flush();
         });
     }
@@ -152,23 +153,26 @@ class Pass {
     // Rows of one pair, gathered until they fill a block, which is then added to the pair's sum.
     class Selection {
       public:
-        Selection(const RowFormat& format, const Vector& origin, std::vector<double>& sum)
+        Selection(const RowFormat& format, std::size_t k, std::size_t l, const double* origin, double& skipped,
+                  std::vector<double>& sum)
             : format_(format),
+              k_(k),
+              l_(l),
               origin_(origin),
+              skipped_(skipped),
               sum_(sum),
               features_(static_cast<std::size_t>(format.features())),
               columns_(static_cast<std::size_t>(format.columns)) {}
 
-        // The rows of a block that are not skipped; returns what those come to that are.
-        double add(const Block& block, std::size_t k, std::size_t l, double skip_below) {
+        // The rows of a block that are not skipped, and what those come to that are.
+        void add(const Block& block, double skip_below) {
             if (selected_.empty()) selected_.resize((1 + columns_) * kPairStride);
             double* products = selected_.data() + columns_ * kPairStride;
-            const PairRows rows =
-                select_pair(block.responsibilities.data() + k * kBlockRows,
-                            block.responsibilities.data() + l * kBlockRows, block.weights_or_null(), block.x.data(),
-                            columns_, origin_.data(), skip_below, products, selected_.data());
+            const PairRows rows = select_pair(
+                block.responsibilities.data() + k_ * kBlockRows, block.responsibilities.data() + l_ * kBlockRows,
+                block.weights_or_null(), block.x.data(), columns_, origin_, skip_below, products, selected_.data());
             for (std::size_t begin = 0; begin < rows.count;) begin += take(begin, rows.count);
-            return rows.skipped;
+            skipped_ += rows.skipped;
         }
 
         void flush() {
@@ -207,7 +211,10 @@ class Pass {
         }
 
         const RowFormat& format_;
-        Vector origin_;
+        std::size_t k_;
+        std::size_t l_;
+        const double* origin_;
+        double& skipped_;
         std::vector<double>& sum_;  // features × features, its lower half
         std::size_t features_;
         std::size_t columns_;
@@ -218,13 +225,25 @@ class Pass {
         std::vector<double> products_;
     };
 
+    std::vector<Selection> selections_into(PassBlock& block) const {
+        std::vector<Selection> result;
+        for (std::size_t k = 0; k < components_; ++k) {
+            for (std::size_t l = k + 1; l < components_; ++l) {
+                const std::size_t i = result.size();
+                result.emplace_back(format_, k, l, pair_origins_.col(static_cast<Index>(i)).data(), block.parts[1][i],
+                                    block.parts[2 + i]);
+            }
+        }
+        return result;
+    }
+
     const RowFormat& format_;
     const MixtureScores& scores_;
     const Matrix& pair_origins_;
     const PassOptions& options_;
     BlockWork work_;  // for its sizes; every task has its own
     std::size_t components_;
-    std::vector<std::vector<double>> partial_;
+    std::vector<PassBlock> partial_;
     std::vector<Block> kept_;
     Index row_ = 0;  // of all, the next
     PassBlock block_;
