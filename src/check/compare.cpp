@@ -458,6 +458,10 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
             : only_quantiles ? "a quantile by more than 0.4 sd, the means and sds being right"
                              : "a mean by more than 0.1 sd, or an sd by more than 10%";
         check.message = fmt::format("{} of {} variables {} off ({}): {}", off.size(), judged, seen, by, first_of(off));
+        if (!unresolved.empty()) {
+            check.message += fmt::format("; too few draws to tell of {} more: {}; {}", unresolved.size(),
+                                         first_of(unresolved), advice(check, check.more));
+        }
     } else if (!unresolved.empty()) {
         check.verdict = CheckVerdict::doubtful;
         check.message = fmt::format(

@@ -224,6 +224,7 @@ DataFrame frame_of(const MemoryTable& table, const std::vector<std::size_t>& pla
     frame.name = table.name;
     frame.rows = table.rows;
     for (const std::size_t place : places) {
+        interruption_point();
         const MemoryColumn& column = table.columns[place];
         FrameColumn& copied = frame.columns.emplace_back();
         copied.name = column.name;

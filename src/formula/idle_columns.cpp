@@ -1,5 +1,6 @@
 #include "formula/row_questions.hpp"
 
+#include <lrvb/base/interruption.hpp>
 #include <lrvb/formula/design.hpp>
 
 #include <Eigen/Cholesky>
@@ -85,6 +86,20 @@ Ends ends_of(const Matrix& columns) {
     return ends;
 }
 
+// XᵀX, some columns at a time, between which it can be interrupted.
+Matrix products_of(const Matrix& x) {
+    constexpr Index kColumnsAtOnce = 64;
+    Matrix products(x.cols(), x.cols());
+    for (Index first = 0; first < x.cols(); first += kColumnsAtOnce) {
+        interruption_point();
+        const Index count = std::min(kColumnsAtOnce, x.cols() - first);
+        products.block(first, first, x.cols() - first, count).noalias() =
+            x.rightCols(x.cols() - first).transpose() * x.middleCols(first, count);
+    }
+    products.triangularView<Eigen::StrictlyUpper>() = products.transpose();
+    return products;
+}
+
 class Asking {
   public:
     Asking(const AskRows& ask, Index count) : ask_(ask), count_(count) {}
@@ -94,7 +109,9 @@ class Asking {
         ByteWriter writer;
         writer.number(static_cast<int>(question));
         standard.write(writer);
-        return detail::total_of(ask_(writer.take()).substr(1));
+        const std::string answer = ask_(writer.take());
+        interruption_point();
+        return detail::total_of(std::string_view(answer).substr(1));
     }
     /// How much of a column no combination of the kept ones gives, in several rounds: what one leaves is computed anew
     /// from the rows, so that nothing cancels.
@@ -166,10 +183,7 @@ std::string answer_columns(const Matrix& columns, const RowBlocks& blocks, std::
     return kSums + block_sums(blocks, [&](Index begin, Index end) {
                const Matrix unit = standard.of(columns, begin, end);
                if (question == Question::squares) return Vector(unit.colwise().squaredNorm().transpose());
-               if (question == Question::products) {
-                   const Matrix products = unit.transpose() * unit;
-                   return Vector(products.reshaped());
-               }
+               if (question == Question::products) return Vector(products_of(unit).reshaped());
                Vector sums(unit.cols() + 1);
                sums << unit.colwise().sum().transpose(), static_cast<double>(end - begin);
                return sums;
@@ -215,6 +229,7 @@ IdleColumns idle_columns(Index count, bool intercept, const AskRows& ask) {
     Matrix factor = Matrix::Zero(count, count);
     std::vector<Index> kept;
     for (Index j = 0; j < count; ++j) {
+        interruption_point();
         if (!(ends.size[j] > 0.0)) {
             result.zero.push_back(j);
             continue;

@@ -7,6 +7,8 @@
 #include "data/part_frames.hpp"
 #include "kind/notes.hpp"
 
+#include <lrvb/base/interruption.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -208,6 +210,7 @@ void ColumnFacts::add(const ColumnFacts& next, bool every) {
 TableFacts facts_of(const DataFrame& frame, const std::vector<bool>& every) {
     TableFacts facts;
     for (std::size_t j = 0; j < frame.columns.size(); ++j) {
+        interruption_point();
         const FrameColumn& column = frame.columns[j];
         facts.push_back(column.is_text() ? text_facts(frame, column)
                                          : number_facts(frame, column, j < every.size() && every[j]));

@@ -5,6 +5,8 @@
 #include "data/rows_digest.hpp"
 #include "formula/row_questions.hpp"
 
+#include <lrvb/base/interruption.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -450,7 +452,9 @@ FieldTable::FieldTable(const Dataset& data, const FrameOptions& options, FieldFa
 
 std::string FieldTable::ask(char question, const std::string& asked) const {
     const std::string whole = question + asked;
-    return (is_here() ? here_->answer(whole) : team_->ask(kQuestion, whole)).substr(1);
+    std::string answer = is_here() ? here_->answer(whole) : team_->ask(kQuestion, whole);
+    interruption_point();
+    return answer.erase(0, 1);
 }
 
 void FieldTable::find_facts(const std::vector<std::string>& every) {
