@@ -187,6 +187,7 @@ class Counted final : public RowSource {
         return count;
     }
     int rounds = 0;
+    double& operator[](std::size_t i) { return values_[i]; }
 
   private:
     std::vector<double> values_;
@@ -220,6 +221,20 @@ TEST(MemoryTable, ASourceOfOnesOwnIsReadLikeAFile) {
     const DataFrame read = Dataset(source).frame(frame);
     EXPECT_EQ(read.rows, 19);
     EXPECT_EQ(read.file_rows[3], 5);
+}
+
+TEST(MemoryTable, RowsThatStreamAreThoseThatWereReadAtFirst) {
+    std::vector<double> values(40);
+    std::iota(values.begin(), values.end(), 0.5);
+    const auto source = std::make_shared<Counted>(values);
+    DataOptions nothing_kept;
+    nothing_kept.memory = 8;
+    const DataRows streamed = Dataset(source, nothing_kept).rows({});
+    EXPECT_EQ(all_of(*streamed.source), values);
+    (*source)[31] += 1e-9;
+    EXPECT_THROW((void)all_of(*streamed.source), std::runtime_error);
+    (*source)[31] = values[31];
+    EXPECT_EQ(all_of(*streamed.source), values);
 }
 
 TEST(MemoryTable, AFitIsThatOfTheSameFrame) {

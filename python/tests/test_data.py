@@ -96,6 +96,15 @@ def test_chunks_that_are_kept_nowhere(rows, expected):
     assert streamed.influence(top=3).equals(kept.influence(top=3))
 
 
+def test_chunks_that_change_after_the_fit(rows):
+    given = rows.copy()
+    streamed = lrvb.mixture(lambda: iter([given[:100], given[100:]]), 2, check="never", memory=1000)
+    streamed.influence(top=3)
+    given[7, 1] += 1e-6
+    with pytest.raises(ValueError, match="the rows are not those that were read at first"):
+        streamed.influence(top=3)
+
+
 def test_chunks_with_missing_values(rows):
     holed = rows.copy()
     holed[7, 1] = np.nan

@@ -9,6 +9,7 @@
 #include "data/parts.hpp"
 #include "data/row_numbers.hpp"
 #include "data/rows_digest.hpp"
+#include "data/watched_rows.hpp"
 
 #include <lrvb/base/interruption.hpp>
 #include <lrvb/data/csv.hpp>
@@ -473,7 +474,11 @@ DataRows Dataset::rows(const RowSelection& selection) const {
         if (numbers.counts(static_cast<Index>(j))) data.counting.push_back(data.record.columns[j]);
     }
     data.source = opened.source;
-    if (cache.is_kept()) data.source = std::make_shared<TableSource>(cache.taken(), data.record.name, opened.names);
+    if (cache.is_kept()) {
+        data.source = std::make_shared<TableSource>(cache.taken(), data.record.name, opened.names);
+    } else if (opened.source->resident() == nullptr && opened.source->team() == nullptr) {
+        data.source = std::make_shared<detail::WatchedRows>(opened.source, data.record.rows, data.record.checksum);
+    }
     if (frame_ || table_) {
         data.record.dropped = opened.dropped_before;
         data.file_rows = opened.file_rows;
