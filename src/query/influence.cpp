@@ -212,8 +212,10 @@ RowInfluence::GroupCase RowInfluence::refitted(const Group& group) const {
 // By name: a model of fewer rows may have fewer variables, such as the effect of a group that is gone; what is no
 // longer there has not moved from anywhere.
 Matrix RowInfluence::refitted_change(const std::vector<Index>& rows) const {
-    const Posterior& before = fitted_.posterior();
-    const Posterior after = fitted_.refit({rows, {}});
+    const RefitChange without{rows, {}};
+    const std::optional<Posterior> integrated = fitted_.integrated_refit(without);
+    const Posterior& before = integrated ? fitted_.shown() : fitted_.posterior();
+    const Posterior after = integrated ? *integrated : fitted_.refit(without);
     std::unordered_map<std::string_view, double> means;
     for (const PosteriorVariable& variable : after.variables) means.emplace(variable.name, variable.mean);
     Matrix change = Matrix::Zero(1, static_cast<Index>(variables_.size()));

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <sstream>
+#include <string>
 #include <vector>
 
 namespace lrvb::testing {
@@ -251,6 +253,42 @@ TEST_F(Formulas, InfluenceIsByRowAndByGroup) {
     const Result nowhere = lrvb("influence fit.json $DATA/sleepstudy.csv --by Nobody");
     EXPECT_EQ(nowhere.code, 1);
     EXPECT_NE(nowhere.err.find("Nobody"), std::string::npos) << nowhere.err;
+}
+
+// By a fit of a file without the batch.
+TEST_F(Formulas, ARefitIsTheExactPosteriorOfTheRowsThatAreLeft) {
+    const std::string model =
+        "'Yield ~ 1 + (1 | Batch)' --prior 'intercept ~ normal(1500, 100)' --prior 'sd ~ half_t(3, 60)' "
+        "--prior 'sigma ~ half_t(3, 60)'";
+    fit("$DATA/dyestuff.csv " + model);
+    const Result groups = lrvb("influence fit.json $DATA/dyestuff.csv --by Batch --top 6 --refit");
+    ASSERT_EQ(groups.code, 0) << groups.err;
+    const std::map<std::string, Row> before = summary("fit.json");
+    std::map<std::string, double> shifts;
+    std::istringstream lines(groups.out);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string batch;
+        std::string rows;
+        std::string what;
+        double distance = 0.0;
+        words >> batch >> rows >> what >> distance;
+        if (batch != "E" || what != "refitted") continue;
+        for (const char* name : {"intercept", "sd[Batch,intercept]", "sigma"}) words >> shifts[name];
+    }
+    ASSERT_EQ(shifts.size(), 3U) << groups.out;
+    std::string left;
+    std::istringstream all(read_text(LRVB_SOURCE_DIR "/data/dyestuff.csv"));
+    for (std::string line; std::getline(all, line);) {
+        if (line.find('E') == std::string::npos) left += line + "\n";
+    }
+    write("left.csv", left);
+    fit("left.csv " + model);
+    const std::map<std::string, Row> after = summary("fit.json");
+    for (const auto& [name, shift] : shifts) {
+        EXPECT_NEAR(shift, (after.at(name).mean - before.at(name).mean) / before.at(name).sd, 0.005) << name;
+    }
+    EXPECT_LT(shifts.at("sd[Batch,intercept]"), -0.3);
 }
 
 TEST_F(Formulas, ThePriorIsSaidInTheWordsThatItTakes) {

@@ -112,6 +112,7 @@ FittedField::FittedField(FitFile fit_file, std::shared_ptr<const FieldModel> mod
       response_sd_(response_sd) {
     restore_optimum();
     if (!file().correction) return;
+    if (file().correction->method == to_string(CheckMethod::integration)) integrated_with_ = file().correction->seed;
     // As it was before its correction, predictions included.
     const FieldVariables variables = record_->variables();
     set_uncorrected(variables.posterior(*model_, optimum()));
@@ -149,12 +150,46 @@ std::unique_ptr<FittedField> FittedField::restored(FitFile file, const Dataset& 
         new FittedField(std::move(file), std::move(model), table.sd(), table.file_rows(), threads));
 }
 
-Posterior FittedField::refit(const RefitChange& change) const {
+FieldPrior FittedField::prior_after(const RefitChange& change) const {
     FieldPrior prior = record_->numbers;
     if (change.prior) set_prior_number(prior, record_->shape, change.prior->first, change.prior->second);
-    const FieldModel changed(change.without_rows.empty() ? rows() : without_rows(rows(), change.without_rows), prior);
+    return prior;
+}
+
+FieldModel FittedField::model_after(const RefitChange& change) const {
+    return FieldModel(change.without_rows.empty() ? rows() : without_rows(rows(), change.without_rows),
+                      prior_after(change));
+}
+
+Posterior FittedField::refit(const RefitChange& change) const {
+    const FieldModel changed = model_after(change);
     // Its inner units are its own, so that the old optimum is no start; but it finds its own in a few steps.
-    return FieldVariables(record_->shape, prior, record_->moments).posterior(changed, refitted(changed, false));
+    return FieldVariables(record_->shape, prior_after(change), record_->moments)
+        .posterior(changed, refitted(changed, false));
+}
+
+std::optional<Posterior> FittedField::integrated_refit(const RefitChange& change) const {
+    if (!integrated_with_) return std::nullopt;
+    const auto changed = std::make_shared<const FieldModel>(model_after(change));
+    FitFile own = file();
+    auto record = std::make_shared<FieldRecord>(*record_);
+    record->numbers = prior_after(change);
+    record->effect_units.clear();
+    own.model = record;
+    own.data.rows -= static_cast<Index>(change.without_rows.size());
+    const FittedField after(std::move(own), changed, refitted(*changed, false), response_sd_, {}, threads());
+    IntegrationOptions options;
+    options.seed = *integrated_with_;
+    options.threads = threads();
+    const IntegratedPosterior exact = after.integrate(options);
+    if (!exact.reliable) {
+        throw std::runtime_error(fmt::format("the posterior of a refit cannot be integrated: {}", exact.trust));
+    }
+    Posterior result = after.posterior();
+    for (std::size_t v = 0; v < result.variables.size(); ++v) {
+        result.variables[v].mean = exact.mean[static_cast<Index>(v)];
+    }
+    return result;
 }
 
 double FittedField::work_of_a_draw() const {

@@ -4,6 +4,10 @@
 
 #include <lrvb/kind/fitted_model.hpp>
 
+#include <cstdint>
+#include <memory>
+#include <optional>
+
 namespace lrvb::detail {
 
 /// A regression by formula with its data.
@@ -19,6 +23,7 @@ class FittedField final : public FittedModel {
     const Model& model() const override { return *model_; }
     Functionals statistics() const override { return record_->variables().functionals(*model_); }
     Posterior refit(const RefitChange& change) const override;
+    std::optional<Posterior> integrated_refit(const RefitChange& change) const override;
     double work_of_a_draw() const override;
     std::optional<double> work_of_integration() const override;
     IntegratedPosterior integrate(const IntegrationOptions& options) const override;
@@ -36,6 +41,8 @@ class FittedField final : public FittedModel {
 
   private:
     double work_of_a_node() const;
+    FieldPrior prior_after(const RefitChange& change) const;
+    FieldModel model_after(const RefitChange& change) const;
     FittedField(FitFile file, std::shared_ptr<const FieldModel> model, double response_sd, std::vector<Index> file_rows,
                 int threads);
     /// The data with their rows, which are brought here where others have them.
@@ -44,7 +51,7 @@ class FittedField final : public FittedModel {
     std::shared_ptr<const FieldRecord> record_;
     std::shared_ptr<const FieldModel> model_;
     double response_sd_ = 0.0;
-    /// Of the statistics, as the file has them, corrected or not: what is drawn.
+    std::optional<std::uint64_t> integrated_with_;  // the seed, where the posterior that is shown was integrated
 };
 
 }  // namespace lrvb::detail
