@@ -9,8 +9,8 @@
 
 /// What dropping a row does to the means of some variables: each in posterior sds, and all of them in one number, the
 /// distance √(δᵀ C⁻¹ δ) of their change δ in the metric of their covariance C. To first order δ is −w_n dm/dw_n, from
-/// one pass over the data; `refitted` confirms it, with integrals where the fit was integrated. Sds and C are those that
-/// the summary shows: exact ones, of a fit that was corrected.
+/// one pass over the data; `refitted` confirms it, with integrals where the fit was integrated. Sds and C are those
+/// that the summary shows: exact ones, of a fit that was corrected.
 ///
 ///     const RowInfluence influence(*fitted, {"mu"});
 ///     for (const RowInfluence::Case& one : influence.most_influential(20)) …
