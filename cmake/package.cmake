@@ -21,7 +21,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME liblrvb-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 # What lrvb-config.cmake looks for, and what the archives are linked with.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "libeigen3-dev, libfmt-dev, libhwy-dev, libopenblas-serial-dev, libtbb-dev, zlib1g-dev")
+  "libeigen3-dev, libfmt-dev, libopenblas-serial-dev, libtbb-dev, zlib1g-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "The library and its headers: declare a conditionally conjugate
 model in C++20, get its posterior with true covariances.")
 if(TARGET lrvb_mpi_program)

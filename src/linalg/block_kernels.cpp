@@ -1,7 +1,7 @@
 #include "linalg/block_kernels.hpp"
 
-// Highway compiles this file once for every instruction set, and picks one at run time. The order of these lines
-// matters.
+// Highway compiles this file once for every instruction set, and kernel_dispatch.hpp picks one at run time. The order
+// of these lines matters.
 // clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "linalg/block_kernels.cpp"
@@ -221,39 +221,41 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
+#include "linalg/kernel_dispatch.hpp"
+
 namespace lrvb::detail {
 
-HWY_EXPORT(LinearScores);
-HWY_EXPORT(Softmax);
-HWY_EXPORT(LogSum);
-HWY_EXPORT(AddWeightedSums);
-HWY_EXPORT(Multiply);
-HWY_EXPORT(AddProducts);
+LRVB_KERNEL(LinearScores);
+LRVB_KERNEL(Softmax);
+LRVB_KERNEL(LogSum);
+LRVB_KERNEL(AddWeightedSums);
+LRVB_KERNEL(Multiply);
+LRVB_KERNEL(AddProducts);
 
 void linear_scores(const double* columns, std::size_t rows, std::size_t count, const double* coefficients,
                    double* scores) {
-    HWY_DYNAMIC_DISPATCH(LinearScores)(columns, rows, count, coefficients, scores);
+    LRVB_CALL_KERNEL(LinearScores)(columns, rows, count, coefficients, scores);
 }
 
 SoftmaxSums softmax(double* scores, const double* weights, std::size_t rows, std::size_t components) {
-    return HWY_DYNAMIC_DISPATCH(Softmax)(scores, weights, rows, components);
+    return LRVB_CALL_KERNEL(Softmax)(scores, weights, rows, components);
 }
 
 double log_sum(const double* scores, const double* weights, std::size_t rows, std::size_t components) {
-    return HWY_DYNAMIC_DISPATCH(LogSum)(scores, weights, rows, components);
+    return LRVB_CALL_KERNEL(LogSum)(scores, weights, rows, components);
 }
 
 void add_weighted_sums(const double* responsibilities, const double* weights, const double* columns, std::size_t rows,
                        std::size_t count, double* sums) {
-    HWY_DYNAMIC_DISPATCH(AddWeightedSums)(responsibilities, weights, columns, rows, count, sums);
+    LRVB_CALL_KERNEL(AddWeightedSums)(responsibilities, weights, columns, rows, count, sums);
 }
 
 void multiply(const double* columns, std::size_t count, const double* weights, std::size_t rows, double* weighted) {
-    HWY_DYNAMIC_DISPATCH(Multiply)(columns, count, weights, rows, weighted);
+    LRVB_CALL_KERNEL(Multiply)(columns, count, weights, rows, weighted);
 }
 
 void add_products(const double* a, const double* b, std::size_t rows, std::size_t columns, double* sums) {
-    HWY_DYNAMIC_DISPATCH(AddProducts)(a, b, rows, columns, sums);
+    LRVB_CALL_KERNEL(AddProducts)(a, b, rows, columns, sums);
 }
 
 }  // namespace lrvb::detail

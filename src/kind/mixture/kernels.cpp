@@ -207,58 +207,60 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
+#include "linalg/kernel_dispatch.hpp"
+
 namespace lrvb::detail {
 
-HWY_EXPORT(Centre);
-HWY_EXPORT(DiagonalScores);
-HWY_EXPORT(FullScores);
-HWY_EXPORT(AddDiagonalMoments);
-HWY_EXPORT(AddPairMoments);
-HWY_EXPORT(CountAbove);
-HWY_EXPORT(SelectShares);
-HWY_EXPORT(SelectPair);
-HWY_EXPORT(Exponentials);
+LRVB_KERNEL(Centre);
+LRVB_KERNEL(DiagonalScores);
+LRVB_KERNEL(FullScores);
+LRVB_KERNEL(AddDiagonalMoments);
+LRVB_KERNEL(AddPairMoments);
+LRVB_KERNEL(CountAbove);
+LRVB_KERNEL(SelectShares);
+LRVB_KERNEL(SelectPair);
+LRVB_KERNEL(Exponentials);
 
 void centre(const double* x, std::size_t rows, std::size_t columns, const double* origin, double* y) {
-    HWY_DYNAMIC_DISPATCH(Centre)(x, rows, columns, origin, y);
+    LRVB_CALL_KERNEL(Centre)(x, rows, columns, origin, y);
 }
 
 void diagonal_scores(const double* x, std::size_t rows, std::size_t columns, const double* origin, double constant,
                      const double* squares, double* scores) {
-    HWY_DYNAMIC_DISPATCH(DiagonalScores)(x, rows, columns, origin, constant, squares, scores);
+    LRVB_CALL_KERNEL(DiagonalScores)(x, rows, columns, origin, constant, squares, scores);
 }
 
 void full_scores(const double* y, std::size_t rows, std::size_t columns, double constant, const double* squares,
                  double* scores) {
-    HWY_DYNAMIC_DISPATCH(FullScores)(y, rows, columns, constant, squares, scores);
+    LRVB_CALL_KERNEL(FullScores)(y, rows, columns, constant, squares, scores);
 }
 
 void add_diagonal_moments(const double* responsibilities, const double* weights, const double* x, std::size_t rows,
                           std::size_t columns, const double* origin, double* sums) {
-    HWY_DYNAMIC_DISPATCH(AddDiagonalMoments)(responsibilities, weights, x, rows, columns, origin, sums);
+    LRVB_CALL_KERNEL(AddDiagonalMoments)(responsibilities, weights, x, rows, columns, origin, sums);
 }
 
 void add_pair_moments(const double* responsibilities, const double* weights, const double* x, std::size_t rows,
                       std::size_t components, const double* origins, double* sums) {
-    HWY_DYNAMIC_DISPATCH(AddPairMoments)(responsibilities, weights, x, rows, components, origins, sums);
+    LRVB_CALL_KERNEL(AddPairMoments)(responsibilities, weights, x, rows, components, origins, sums);
 }
 
 std::size_t count_above(const double* values, std::size_t rows, double least) {
-    return HWY_DYNAMIC_DISPATCH(CountAbove)(values, rows, least);
+    return LRVB_CALL_KERNEL(CountAbove)(values, rows, least);
 }
 
 void select_shares(const double* responsibilities, const double* weights, const double* x, std::size_t rows,
                    std::size_t columns, const double* origin, double least, double* shares, double* y) {
-    HWY_DYNAMIC_DISPATCH(SelectShares)(responsibilities, weights, x, rows, columns, origin, least, shares, y);
+    LRVB_CALL_KERNEL(SelectShares)(responsibilities, weights, x, rows, columns, origin, least, shares, y);
 }
 
 PairRows select_pair(const double* left, const double* right, const double* weights, const double* x,
                      std::size_t columns, const double* origin, double least, double* products, double* y) {
-    return HWY_DYNAMIC_DISPATCH(SelectPair)(left, right, weights, x, columns, origin, least, products, y);
+    return LRVB_CALL_KERNEL(SelectPair)(left, right, weights, x, columns, origin, least, products, y);
 }
 
 void exponentials(double* values, std::size_t count) {
-    HWY_DYNAMIC_DISPATCH(Exponentials)(values, count);
+    LRVB_CALL_KERNEL(Exponentials)(values, count);
 }
 
 }  // namespace lrvb::detail

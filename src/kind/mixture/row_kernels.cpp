@@ -54,13 +54,15 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
+#include "linalg/kernel_dispatch.hpp"
+
 namespace lrvb::detail {
 
-HWY_EXPORT(UnivariateRowAnswers);
+LRVB_KERNEL(UnivariateRowAnswers);
 
 void univariate_row_answers(const UnivariateRows& block, const double* polynomials, std::size_t directions,
                             bool derivative, double* out) {
-    HWY_DYNAMIC_DISPATCH(UnivariateRowAnswers)(block, polynomials, directions, derivative, out);
+    LRVB_CALL_KERNEL(UnivariateRowAnswers)(block, polynomials, directions, derivative, out);
 }
 
 }  // namespace lrvb::detail

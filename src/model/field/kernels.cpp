@@ -128,19 +128,22 @@ void ExpectTable(const double* table, std::size_t stride, std::size_t count, dou
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+
+#include "linalg/kernel_dispatch.hpp"
+
 namespace lrvb::detail {
 
-HWY_EXPORT(ExpectSoftplus);
-HWY_EXPORT(ExpectTable);
+LRVB_KERNEL(ExpectSoftplus);
+LRVB_KERNEL(ExpectTable);
 
 void expect_softplus(const double* means, const double* sds, std::size_t rows, const double* nodes,
                      const double* weights, std::size_t count, double* out) {
-    HWY_DYNAMIC_DISPATCH(ExpectSoftplus)(means, sds, rows, nodes, weights, count, out);
+    LRVB_CALL_KERNEL(ExpectSoftplus)(means, sds, rows, nodes, weights, count, out);
 }
 
 void expect_table(const double* table, std::size_t stride, std::size_t count, double first, double step, double mean,
                   double precision, double* out) {
-    HWY_DYNAMIC_DISPATCH(ExpectTable)(table, stride, count, first, step, mean, precision, out);
+    LRVB_CALL_KERNEL(ExpectTable)(table, stride, count, first, step, mean, precision, out);
 }
 
 }  // namespace lrvb::detail
