@@ -5,6 +5,7 @@
 #include "data/parts.hpp"
 #include "data/rows_digest.hpp"
 #include "data/unpacked_stream.hpp"
+#include "data/watched_rows.hpp"
 
 #include <lrvb/base/interruption.hpp>
 #include <lrvb/data/row_crew.hpp>
@@ -406,6 +407,7 @@ class RowCrew::Implementation {
             detail::PartsSource::Header{opening.columns, opening.files.front().path});
         const Index width = source->columns();
         detail::NumberCache cache(opening.memory, 0, true);
+        detail::RowsChecksum checksum(width);
         const bool one_by_one = opening.selection.drop_missing;
         std::vector<double> chunk(static_cast<std::size_t>(kReadRows * width));
         own_rows = 0;
@@ -416,10 +418,16 @@ class RowCrew::Implementation {
             own_rows += count;
             if (one_by_one) own_records.push_back(own_rows + source->dropped());
             cache.add(chunk.data(), static_cast<std::size_t>(count * width));
+            checksum.add(chunk.data(), count);
         }
-        own_source = source;
         own_numbers.reset();
-        if (cache.is_kept()) own_numbers = cache.taken();
+        own_source.reset();
+        if (cache.is_kept()) {
+            own_numbers = cache.taken();
+        } else {
+            own_source =
+                std::make_shared<detail::WatchedRows>(source, own_rows, detail::RowsChecksum::text(checksum.take()));
+        }
         width_ = width;
         names = opening.columns;
         name = opening.name;

@@ -14,7 +14,8 @@
 namespace lrvb::detail {
 
 /// Rows that are read anew in every round, from a file that is larger than memory or from whoever makes them: a round
-/// that comes to the last of them ends in an error where they are not those of the first.
+/// that comes to the last of them, or to an end before or behind it, ends in an error where they are not those of the
+/// first.
 class WatchedRows final : public RowSource {
   public:
     /// `checksum` is that of RowsChecksum.
@@ -31,9 +32,16 @@ class WatchedRows final : public RowSource {
     }
     Index read(double* rows, Index capacity) override {
         const Index count = source_->read(rows, capacity);
+        if (capacity == 0) return count;
+        if (count == 0 ? read_ < rows_ : read_ + count > rows_) {
+            throw std::runtime_error(
+                fmt::format("{}: has {} rows than the {} that it had at first: let nothing change it while it is read",
+                            name(), count == 0 ? "fewer" : "more", rows_));
+        }
+        if (count == 0) return count;
         read_ += count;
         checksum_.add(rows, count);
-        if (count > 0 && read_ == rows_ && RowsChecksum::text(checksum_.take()) != expected_) {
+        if (read_ == rows_ && RowsChecksum::text(checksum_.take()) != expected_) {
             throw std::runtime_error(
                 fmt::format("{}: the rows are not those that were read at first: let nothing change them while they "
                             "are in use, or fit them again",
@@ -46,7 +54,7 @@ class WatchedRows final : public RowSource {
     std::shared_ptr<RowSource> source_;
     Index rows_;
     std::string expected_;
-    RowsChecksum checksum_;
+    RowsChecksum checksum_;  // of this round; taken at its last row
     Index read_ = 0;
 };
 

@@ -166,31 +166,45 @@ void SelectShares(const double* responsibilities, const double* weights, const d
     }
 }
 
+// Rows are selected by their numbers, and copied one by one: an instruction that stores the selected lanes of a vector
+// takes a hundred times as long as another on some machines.
 PairRows SelectPair(const double* left, const double* right, const double* weights, const double* x,
                     std::size_t columns, const double* origin, double least, double* products, double* y) {
     const Lanes d;
+    const std::size_t lanes = hn::Lanes(d);
     const Batch one = hn::Set(d, 1.0);
+    HWY_ALIGN double all_products[kBlockRows];
+    std::uint16_t chosen[kBlockRows + 1];
     Batch skipped = hn::Zero(d);
     std::size_t count = 0;
-    for (std::size_t i = 0; i < kBlockRows; i += hn::Lanes(d)) {
+    for (std::size_t i = 0; i < kBlockRows; i += lanes) {
         const Batch shares = hn::Mul(weights_at(d, weights, i), hn::LoadU(d, left + i));
         const Batch product = hn::Mul(shares, hn::LoadU(d, right + i));
         const auto some = hn::Ne(product, hn::Zero(d));
         const auto is_small = hn::Lt(product, hn::Set(d, least));
-        const auto selected = hn::AndNot(is_small, some);
-        Batch largest = one;
-        std::size_t taken = 0;
-        const bool any_selected = !hn::AllFalse(d, selected);
-        for (std::size_t p = 0; p < columns; ++p) {
-            const Batch centred = hn::Sub(hn::LoadU(d, x + p * kBlockRows + i), hn::Set(d, origin[p]));
-            largest = hn::Max(largest, hn::Max(hn::Abs(centred), hn::Mul(centred, centred)));
-            if (any_selected) taken = hn::CompressStore(centred, selected, d, y + p * kPairStride + count);
+        const auto lost = hn::And(is_small, some);
+        if (!hn::AllFalse(d, lost)) {
+            Batch largest = one;
+            for (std::size_t p = 0; p < columns; ++p) {
+                const Batch centred = hn::Sub(hn::LoadU(d, x + p * kBlockRows + i), hn::Set(d, origin[p]));
+                largest = hn::Max(largest, hn::Max(hn::Abs(centred), hn::Mul(centred, centred)));
+            }
+            skipped = hn::Add(skipped, hn::IfThenElseZero(lost, hn::Mul(product, hn::Mul(largest, largest))));
         }
-        const Batch lost = hn::Mul(product, hn::Mul(largest, largest));
-        skipped = hn::Add(skipped, hn::IfThenElseZero(hn::And(is_small, some), lost));
-        if (any_selected) taken = hn::CompressStore(product, selected, d, products + count);
-        count += taken;
+        const auto selected = hn::AndNot(is_small, some);
+        if (hn::AllFalse(d, selected)) continue;
+        hn::StoreU(product, d, all_products + i);
+        std::uint8_t bits[8] = {};
+        hn::StoreMaskBits(d, selected, bits);
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            chosen[count] = static_cast<std::uint16_t>(i + lane);
+            count += (bits[lane / 8] >> (lane % 8)) & 1U;
+        }
     }
+    for (std::size_t p = 0; p < columns; ++p) {
+        for (std::size_t c = 0; c < count; ++c) y[p * kBlockRows + c] = x[p * kBlockRows + chosen[c]] - origin[p];
+    }
+    for (std::size_t c = 0; c < count; ++c) products[c] = all_products[chosen[c]];
     return {count, hn::GetLane(hn::SumOfLanes(d, skipped))};
 }
 

@@ -33,16 +33,13 @@ std::size_t count_above(const double* values, std::size_t rows, double least);
 void select_shares(const double* responsibilities, const double* weights, const double* x, std::size_t rows,
                    std::size_t columns, const double* origin, double least, double* shares, double* y);
 
-/// Room for the rows of a block and a vector beyond them.
-constexpr std::size_t kPairStride = kBlockRows + 64;
-
 struct PairRows {
     std::size_t count = 0;  // that are selected
     double skipped = 0.0;   // Σ w r_k r_l max(1, |y_p|, y_p²)² of the others
 };
 
 /// The rows of a block whose w r_k r_l is not below `least`: these products, one after the other, and y = x − origin,
-/// column by column, `kPairStride` apart.
+/// column by column, `kBlockRows` apart.
 PairRows select_pair(const double* left, const double* right, const double* weights, const double* x,
                      std::size_t columns, const double* origin, double least, double* products, double* y);
 

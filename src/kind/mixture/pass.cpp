@@ -30,6 +30,8 @@ class Pass {
     BlockTree<PassBlock> operator()(RowSource& source, Index first_row, Index rows) {
         row_ = first_row;
         block_ = zeros();
+        // Of one task. One column is little work, and so is a pair beside what a task sets up for it; where a chunk's
+        // rows are kept, they should stay in the cache.
         const Index blocks = format_.columns == 1 ? 64 : has_narrow_pairs() ? 16 : 4;
         static_assert(kSuperBlock % (64 * kBlock) == 0);
         for_each_chunk(source, format_.width(), rows, 16 * blocks * kBlock,
@@ -69,11 +71,11 @@ class Pass {
   private:
     bool has_wide_pairs() const { return pair_origins_.cols() > 0 && format_.columns > 1; }
 
-    // Sums of all pairs that are few numbers are had by every task; otherwise a chunk's responsibilities are kept, and
-    // its pairs are summed one by one.
+    // Where all pairs need little room (half a megabyte), every task sums them beside its rows; otherwise a chunk's
+    // responsibilities are kept, and its pairs are summed one by one.
     bool has_narrow_pairs() const {
-        constexpr Index kFewNumbers = 4096;
-        return has_wide_pairs() && pair_origins_.cols() * format_.features() * format_.features() <= kFewNumbers;
+        constexpr Index kRoom = 65536;  // numbers
+        return has_wide_pairs() && pair_origins_.cols() * Selection::size(format_) <= kRoom;
     }
     bool keeps_rows() const { return has_wide_pairs() && !has_narrow_pairs(); }
 
@@ -118,7 +120,10 @@ class Pass {
     PassBlock task(const double* rows, Index count, Index first_block) {
         PassBlock result = zeros();
         std::vector<double>& sums = result.parts[0];
-        std::vector<Selection> selections = has_narrow_pairs() ? selections_into(result) : std::vector<Selection>();
+        std::vector<Selection> selections;
+        for (Index i = 0; has_narrow_pairs() && i < pair_origins_.cols(); ++i) {
+            selections.push_back(selection(i, result));
+        }
         BlockWork work(format_);
         Block own(format_, components_);
         for (Index begin = 0; begin < count; begin += kBlock, ++first_block) {
@@ -142,11 +147,10 @@ class Pass {
 
     // Pair by pair, so that each is summed by one thread in the order of the rows.
     void add_pairs() {
-        std::vector<Selection> selections = selections_into(block_);
-        in_parallel(options_.threads, static_cast<Index>(selections.size()), [&](Index i) {
-            Selection& selection = selections[static_cast<std::size_t>(i)];
-            for (const Block& block : kept_) selection.add(block, options_.skip_below);
-            selection.flush();
+        in_parallel(options_.threads, pair_origins_.cols(), [&](Index i) {
+            Selection own = selection(i, block_);
+            for (const Block& block : kept_) own.add(block, options_.skip_below);
+            own.flush();
         });
     }
 
@@ -164,10 +168,13 @@ class Pass {
               features_(static_cast<std::size_t>(format.features())),
               columns_(static_cast<std::size_t>(format.columns)) {}
 
+        // How many numbers it keeps.
+        static Index size(const RowFormat& format) { return (2 * (format.features() + 1) + format.columns) * kBlock; }
+
         // The rows of a block that are not skipped, and what those come to that are.
         void add(const Block& block, double skip_below) {
-            if (selected_.empty()) selected_.resize((1 + columns_) * kPairStride);
-            double* products = selected_.data() + columns_ * kPairStride;
+            if (selected_.empty()) selected_.resize((1 + columns_) * kBlockRows);
+            double* products = selected_.data() + columns_ * kBlockRows;
             const PairRows rows = select_pair(
                 block.responsibilities.data() + k_ * kBlockRows, block.responsibilities.data() + l_ * kBlockRows,
                 block.weights_or_null(), block.x.data(), columns_, origin_, skip_below, products, selected_.data());
@@ -203,7 +210,7 @@ class Pass {
             const std::size_t some = std::min(end - begin, kBlockRows - count_);
             for (std::size_t p = 0; p <= columns_; ++p) {
                 double* to = p < columns_ ? block_.data() + (1 + p) * kBlockRows : products_.data();
-                std::copy_n(selected_.data() + p * kPairStride + begin, some, to + count_);
+                std::copy_n(selected_.data() + p * kBlockRows + begin, some, to + count_);
             }
             count_ += some;
             if (count_ == kBlockRows) flush();
@@ -225,16 +232,13 @@ class Pass {
         std::vector<double> products_;
     };
 
-    std::vector<Selection> selections_into(PassBlock& block) const {
-        std::vector<Selection> result;
-        for (std::size_t k = 0; k < components_; ++k) {
-            for (std::size_t l = k + 1; l < components_; ++l) {
-                const std::size_t i = result.size();
-                result.emplace_back(format_, k, l, pair_origins_.col(static_cast<Index>(i)).data(), block.parts[1][i],
-                                    block.parts[2 + i]);
-            }
-        }
-        return result;
+    // Into its sums in the block. Pairs are (0, 1), (0, 2) …, (1, 2) ….
+    Selection selection(Index pair, PassBlock& block) const {
+        const auto i = static_cast<std::size_t>(pair);
+        std::size_t k = 0;
+        std::size_t first = 0;  // pair of k
+        for (; i >= first + components_ - 1 - k; ++k) first += components_ - 1 - k;
+        return {format_, k, k + 1 + i - first, pair_origins_.col(pair).data(), block.parts[1][i], block.parts[2 + i]};
     }
 
     const RowFormat& format_;
