@@ -188,6 +188,7 @@ class Counted final : public RowSource {
     }
     int rounds = 0;
     double& operator[](std::size_t i) { return values_[i]; }
+    void resize(std::size_t count) { values_.resize(count); }
 
   private:
     std::vector<double> values_;
@@ -223,6 +224,15 @@ TEST(MemoryTable, ASourceOfOnesOwnIsReadLikeAFile) {
     EXPECT_EQ(read.file_rows[3], 5);
 }
 
+void expect_refusal(const DataRows& rows, const std::string& sentence) {
+    try {
+        (void)all_of(*rows.source);
+        ADD_FAILURE() << "not refused: " << sentence;
+    } catch (const std::runtime_error& error) {
+        EXPECT_TRUE(std::string(error.what()).starts_with(sentence)) << error.what();
+    }
+}
+
 TEST(MemoryTable, RowsThatStreamAreThoseThatWereReadAtFirst) {
     std::vector<double> values(40);
     std::iota(values.begin(), values.end(), 0.5);
@@ -232,9 +242,13 @@ TEST(MemoryTable, RowsThatStreamAreThoseThatWereReadAtFirst) {
     const DataRows streamed = Dataset(source, nothing_kept).rows({});
     EXPECT_EQ(all_of(*streamed.source), values);
     (*source)[31] += 1e-9;
-    EXPECT_THROW((void)all_of(*streamed.source), std::runtime_error);
+    expect_refusal(streamed, "counted: the rows are not those that were read at first: let nothing change them");
     (*source)[31] = values[31];
     EXPECT_EQ(all_of(*streamed.source), values);
+    source->resize(38);
+    expect_refusal(streamed, "counted: has fewer rows than the 20 that it had at first: let nothing change it");
+    source->resize(42);
+    expect_refusal(streamed, "counted: has more rows than the 20 that it had at first: let nothing change it");
 }
 
 TEST(MemoryTable, AFitIsThatOfTheSameFrame) {

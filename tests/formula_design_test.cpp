@@ -333,6 +333,15 @@ TEST(IdleColumns, AreNamedByWhatTheyAre) {
     EXPECT_TRUE(without.constant.empty());
 }
 
+TEST(IdleColumns, AreFoundAmongMany) {
+    Random random(4);
+    Matrix columns(400, 150);
+    for (double& entry : columns.reshaped()) entry = random.normal();
+    EXPECT_TRUE(idle_columns(columns, true).none());
+    columns.col(130) = columns.col(3) - 2.0 * columns.col(97) + 0.5 * columns.col(129);
+    EXPECT_EQ(idle_columns(columns, true).collinear, std::vector<Index>{130});
+}
+
 TEST(IdleColumns, AreNoneWhereColumnsDifferByLittle) {
     // Beside the intercept and x, x² is about 1e-7 of itself here: far from the centre, and yet not collinear.
     const Vector x = Vector::LinSpaced(50, 1e6, 1e6 + 1.0);

@@ -146,19 +146,22 @@ TEST(StreamingMixture, EqualsTheGeneralModelWithIndicatorsInThreeColumns) {
 }
 
 TEST(StreamingMixture, PassesTheModelBattery) {
-    for (const auto& [columns, covariance] :
-         {std::pair{Index{1}, MixtureCovariance::full}, std::pair{Index{2}, MixtureCovariance::full},
-          std::pair{Index{2}, MixtureCovariance::diagonal}}) {
-        const MixtureModel model(table(clustered_rows(300, columns, 7)), specification_of(3, columns, covariance));
+    // Of eight components the pairs are summed behind their rows, and not beside them.
+    for (const auto& [components, columns, covariance] : {std::tuple{3, Index{1}, MixtureCovariance::full},
+                                                          {3, Index{2}, MixtureCovariance::full},
+                                                          {3, Index{2}, MixtureCovariance::diagonal},
+                                                          {8, Index{2}, MixtureCovariance::full}}) {
+        const MixtureModel model(table(clustered_rows(300, columns, 7)),
+                                 specification_of(components, columns, covariance));
         Random random(2);
         State state = model.start(random);
         for (int i = 0; i < 3; ++i) model.sweep(state);
         testing::ModelCheckOptions options;
         options.step = 1e-2;
         const testing::Report report = testing::check_model(model, state, options);
-        EXPECT_TRUE(report.passed()) << columns << " columns\n" << report.text();
+        EXPECT_TRUE(report.passed()) << components << " components, " << columns << " columns\n" << report.text();
         const testing::Report gradients = testing::check_gradients(model, state);
-        EXPECT_TRUE(gradients.passed()) << columns << " columns\n" << gradients.text();
+        EXPECT_TRUE(gradients.passed()) << components << " components, " << columns << " columns\n" << gradients.text();
     }
 }
 

@@ -88,11 +88,12 @@ Ends ends_of(const Matrix& columns) {
 
 // XᵀX, some columns at a time, between which it can be interrupted.
 Matrix products_of(const Matrix& x) {
-    constexpr Index kColumnsAtOnce = 64;
+    constexpr Index kWork = Index{1} << 28;  // multiplications of some hundredths of a second
+    const Index at_once = std::clamp<Index>(kWork / std::max<Index>(1, x.size()), 8, 64);
     Matrix products(x.cols(), x.cols());
-    for (Index first = 0; first < x.cols(); first += kColumnsAtOnce) {
+    for (Index first = 0; first < x.cols(); first += at_once) {
         interruption_point();
-        const Index count = std::min(kColumnsAtOnce, x.cols() - first);
+        const Index count = std::min(at_once, x.cols() - first);
         products.block(first, first, x.cols() - first, count).noalias() =
             x.rightCols(x.cols() - first).transpose() * x.middleCols(first, count);
     }

@@ -38,7 +38,7 @@ class SparseSelectedInverse : public SelectedInverse {
         const std::vector<int>& rows = factor.rows();
         const std::vector<double>& values = factor.values();
         const std::size_t n = diagonal_.size();
-        const std::size_t tail = full_tail(starts, n);
+        const std::size_t tail = dense_tail(starts, n);
         const Matrix full = invert_tail(tail);
         std::vector<std::int64_t> place(n, -1);  // of row i in the column at hand, or −1
         for (std::size_t j = tail; j-- > 0;) {
@@ -86,9 +86,10 @@ class SparseSelectedInverse : public SelectedInverse {
     }
 
   private:
-    // Where the last columns begin that have most rows below them, which is where crossed factors fill in: densely they
-    // are inverted many times as fast. n where they are too few to be worth it.
-    static std::size_t full_tail(const std::vector<std::int64_t>& starts, std::size_t n) {
+    // Where the last columns begin that have half of the rows below them or more, which is where crossed factors fill
+    // in: densely they are inverted many times as fast, in no more than four numbers an entry of theirs. n where they
+    // are too few to be worth it.
+    static std::size_t dense_tail(const std::vector<std::int64_t>& starts, std::size_t n) {
         constexpr std::size_t kWorthIt = 48;
         std::size_t first = n;
         while (first > 0 && 2 * at(starts[first] - starts[first - 1]) >= n - first) --first;
@@ -100,8 +101,8 @@ class SparseSelectedInverse : public SelectedInverse {
         const std::vector<std::int64_t>& starts = factor_.plan().column_starts();
         const std::vector<int>& rows = factor_.rows();
         const auto size = static_cast<Index>(diagonal_.size() - first);
-        const auto below = [&](Index j,
-                               const auto& visit) {  // the entries of L below the diagonal, and their rows here
+        // The entries of L below the diagonal, and their rows here.
+        const auto visit_below = [&](Index j, const auto& visit) {
             for (std::size_t p = at(starts[first + at(j)]); p < at(starts[first + at(j) + 1]); ++p) {
                 visit(p, static_cast<Index>(at(rows[p]) - first));
             }
@@ -110,12 +111,12 @@ class SparseSelectedInverse : public SelectedInverse {
         for (Index j = 0; j < size; ++j) {
             const double root = std::sqrt(factor_.pivots()[first + at(j)]);
             inverse(j, j) = root;
-            below(j, [&](std::size_t p, Index i) { inverse(i, j) = factor_.values()[p] * root; });
+            visit_below(j, [&](std::size_t p, Index i) { inverse(i, j) = factor_.values()[p] * root; });
         }
         invert_from_cholesky_in_place(inverse);
         for (Index j = 0; j < size; ++j) {
             diagonal_[first + at(j)] = inverse(j, j);
-            below(j, [&](std::size_t p, Index i) { below_[p] = inverse(i, j); });
+            visit_below(j, [&](std::size_t p, Index i) { below_[p] = inverse(i, j); });
         }
         return inverse;
     }

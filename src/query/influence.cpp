@@ -213,14 +213,20 @@ RowInfluence::GroupCase RowInfluence::refitted(const Group& group) const {
 // longer there has not moved from anywhere.
 Matrix RowInfluence::refitted_change(const std::vector<Index>& rows) const {
     const RefitChange without{rows, {}};
-    const std::optional<Posterior> integrated = fitted_.integrated_refit(without);
-    const Posterior& before = integrated ? fitted_.shown() : fitted_.posterior();
-    const Posterior after = integrated ? *integrated : fitted_.refit(without);
+    Matrix change = Matrix::Zero(1, static_cast<Index>(variables_.size()));
+    if (const std::optional<Vector> means = fitted_.refitted_means(without)) {
+        for (std::size_t v = 0; v < variables_.size(); ++v) {
+            const Index at = variables_[v];
+            change(0, static_cast<Index>(v)) =
+                (*means)[at] - fitted_.shown().variables[static_cast<std::size_t>(at)].mean;
+        }
+        return change;
+    }
+    const Posterior after = fitted_.refit(without);
     std::unordered_map<std::string_view, double> means;
     for (const PosteriorVariable& variable : after.variables) means.emplace(variable.name, variable.mean);
-    Matrix change = Matrix::Zero(1, static_cast<Index>(variables_.size()));
     for (std::size_t v = 0; v < variables_.size(); ++v) {
-        const PosteriorVariable& variable = before.variables[static_cast<std::size_t>(variables_[v])];
+        const PosteriorVariable& variable = fitted_.posterior().variables[static_cast<std::size_t>(variables_[v])];
         const auto found = means.find(variable.name);
         if (found != means.end()) change(0, static_cast<Index>(v)) = found->second - variable.mean;
     }

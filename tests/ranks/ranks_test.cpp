@@ -310,6 +310,25 @@ TEST_F(Ranks, FitAMixtureToTheSameBits) {
     }
 }
 
+TEST_F(Ranks, NoticeRowsThatChangeWhileTheyStream) {
+    write_parts({90000, 70001}, false);
+    Crew crew(2);
+    const DataRows rows = read(path("part-*.npy"), crew.options(1 << 16));
+    MixtureSpecification specification;
+    specification.components = 2;
+    ASSERT_TRUE(fit_mixture(rows.source, specification).optimum.converged());
+    std::vector<double> others = normal_rows(70001, 2, 1);
+    others[100001] += 1e-6;  // within the share of the second
+    write_npy(path("part-01.npy"), 70001, 2, others.data());
+    try {
+        (void)fit_mixture(rows.source, specification);
+        ADD_FAILURE() << "rows that changed are fitted";
+    } catch (const std::runtime_error& error) {
+        EXPECT_NE(std::string(error.what()).find("the rows are not those that were read at first"), std::string::npos)
+            << error.what();
+    }
+}
+
 TEST_F(Ranks, FitWeightedRowsToTheSameBits) {
     std::string text = "x,w\n";
     const std::vector<double> rows = normal_rows(150000, 1, 5);

@@ -72,9 +72,9 @@ class LRVB_EXPORT FittedModel {
     virtual Functionals statistics() const = 0;
     /// The fit again from its optimum, after a change. Throws std::runtime_error where it does not converge.
     virtual Posterior refit(const RefitChange& change) const = 0;
-    /// The same where the posterior that is shown was integrated: that of the refit, whose means are integrated too.
-    /// Nothing where it was not.
-    virtual std::optional<Posterior> integrated_refit(const RefitChange&) const { return std::nullopt; }
+    /// The exact means of the posterior's variables after a change, in their order, where those that are shown were
+    /// integrated; nothing where they were not. Throws as `refit`, and where the integral is not reliable.
+    virtual std::optional<Vector> refitted_means(const RefitChange&) const { return std::nullopt; }
 
     /// What ModelRecord::predict says of the rows that were fitted, without reading them anew. A row that was left out
     /// comes as one without numbers, so that row n is row n of the data. Throws std::logic_error for a kind without.

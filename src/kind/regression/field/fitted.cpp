@@ -168,13 +168,14 @@ Posterior FittedField::refit(const RefitChange& change) const {
         .posterior(changed, refitted(changed, false));
 }
 
-std::optional<Posterior> FittedField::integrated_refit(const RefitChange& change) const {
+// Groups that lose their rows stay, so that the variables are the same.
+std::optional<Vector> FittedField::refitted_means(const RefitChange& change) const {
     if (!integrated_with_) return std::nullopt;
     const auto changed = std::make_shared<const FieldModel>(model_after(change));
-    FitFile own = file();
     auto record = std::make_shared<FieldRecord>(*record_);
     record->numbers = prior_after(change);
     record->effect_units.clear();
+    FitFile own = file();
     own.model = record;
     own.data.rows -= static_cast<Index>(change.without_rows.size());
     const FittedField after(std::move(own), changed, refitted(*changed, false), response_sd_, {}, threads());
@@ -185,11 +186,7 @@ std::optional<Posterior> FittedField::integrated_refit(const RefitChange& change
     if (!exact.reliable) {
         throw std::runtime_error(fmt::format("the posterior of a refit cannot be integrated: {}", exact.trust));
     }
-    Posterior result = after.posterior();
-    for (std::size_t v = 0; v < result.variables.size(); ++v) {
-        result.variables[v].mean = exact.mean[static_cast<Index>(v)];
-    }
-    return result;
+    return exact.mean;
 }
 
 double FittedField::work_of_a_draw() const {

@@ -454,7 +454,8 @@ std::string FieldTable::ask(char question, const std::string& asked) const {
     const std::string whole = question + asked;
     std::string answer = is_here() ? here_->answer(whole) : team_->ask(kQuestion, whole);
     interruption_point();
-    return answer.erase(0, 1);
+    answer.erase(0, 1);
+    return answer;
 }
 
 void FieldTable::find_facts(const std::vector<std::string>& every) {
