@@ -294,8 +294,10 @@ PredictorResponse::PredictorResponse(const Matrix& crossed, const PredictorTerms
     const Vector inverse = scales_.cwiseInverse();
     root_ = inverse.asDiagonal() * crossed.cwiseAbs2() * inverse.asDiagonal();
     root_.diagonal().array() += kJitter;
-    if (cholesky_in_place(root_)) {
+    if (cholesky_in_place(root_)) {  // beyond what numbers hold: as if nothing followed
         root_.setIdentity();
+        used_ = Vector::Zero(size);
+        factor_ = Matrix::Identity(size, size);
         return;
     }
     root_.triangularView<Eigen::StrictlyUpper>().setZero();

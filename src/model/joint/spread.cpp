@@ -17,7 +17,9 @@ constexpr double kNearWeights = 1e-6;    // what rounding may leave of it where 
 constexpr double kNearEnd = 1e-3;
 constexpr int kManySteps = 20;
 constexpr double kGrow = 8.0;
-constexpr double kWeak = 0.25;  // of a contraction
+constexpr double kWeak = 0.25;      // of a contraction
+constexpr double kFurthest = 20.0;  // that ω may grow by in a step, in units of 1/v
+constexpr double kFarWeights = 1e6;
 
 }  // namespace
 
@@ -122,15 +124,20 @@ bool JointCore::climb(JointAt& at) const {
         JointAt next;
         next.phi = at.phi;
         next.predictors = at.predictors;
-        bool better = false;
-        for (double length = 1.0; length > 1e-10; length *= 0.5) {
-            next.weights = at.weights + length * (target - at.weights);
-            if (!evaluate(precision, next)) continue;
-            // Near the end, rounding in log|S| may hide what the bound gains.
-            const bool settles = largest < kNearEnd && unsettled(next) < 0.5 * largest;
-            better = settles || next.bound >= at.bound - 1e-14 * at.magnitude;
-            if (better) break;
-        }
+        const auto is_better = [&](const Vector& along, double longest) {
+            for (double length = longest; length > 1e-10 * longest; length *= 0.5) {
+                next.weights = at.weights + length * along;
+                if (!evaluate(precision, next)) continue;
+                // Near the end, rounding in log|S| may hide what the bound gains.
+                const bool settles = largest < kNearEnd && unsettled(next) < 0.5 * largest;
+                if (settles || next.bound >= at.bound - 1e-14 * at.magnitude) return true;
+            }
+            return false;
+        };
+        // The bound always rises along what is left of ω, which exponentials may make too large by many orders.
+        const double longest = largest > kFurthest ? kFurthest / largest : 1.0;
+        const bool better =
+            (largest < kFarWeights && is_better(target - at.weights, 1.0)) || is_better(residual, longest);
         if (!better) return largest < kNearWeights;
         at.factor = std::move(next.factor);
         at.covariance = std::move(next.covariance);

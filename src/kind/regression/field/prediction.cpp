@@ -161,12 +161,35 @@ FieldPredictor::FieldPredictor(const FormulaShape& shape, const FieldVariables& 
         if (shape_.has_sigma()) sigma_[k] = variables_.sigma(nodes_.psi.col(k));
         if (shape_.has_nu()) nu_[k] = variables_.nu(nodes_.psi.col(k));
     }
+    standard_psi_ = nodes_.psi.colwise() - Vector(nodes_.psi * nodes_.weights);
+    for (Index i = 0; i < standard_psi_.rows(); ++i) {
+        const double sd = std::sqrt(standard_psi_.row(i).cwiseAbs2().dot(nodes_.weights));
+        if (sd > 0.0) standard_psi_.row(i) /= sd;
+    }
 }
 
 // One node stands for all where nothing depends on the variance parameters.
 FieldPredictor::Mixture FieldPredictor::predictor_of(const FieldRow& row, bool with_noise) const {
-    const Index nodes = row.new_groups.empty() && !with_noise ? 1 : nodes_.weights.size();
-    const StandardShape shape = gamma_shape(row.l_skewness);
+    constexpr double kLeast = 0.02;  // of the variance that is left given ψ
+    const bool follows = row.shape.mean_slopes.size() > 0;
+    const Index nodes = row.new_groups.empty() && !with_noise && !follows ? 1 : nodes_.weights.size();
+    const Vector node_weights = nodes == 1 ? Vector(Vector::Ones(1)) : nodes_.weights;
+    // In units of the predictor's sd.
+    Vector node_means = Vector::Zero(nodes);
+    Vector node_variances = Vector::Ones(nodes);
+    if (follows) {
+        node_means = standard_psi_.transpose() * row.shape.mean_slopes;
+        node_means.array() -= node_means.dot(node_weights);
+        double explained = node_means.cwiseAbs2().dot(node_weights);
+        if (explained > 1.0 - kLeast) {
+            node_means *= std::sqrt((1.0 - kLeast) / explained);
+            explained = 1.0 - kLeast;
+        }
+        const Vector logs = standard_psi_.transpose() * row.shape.log_variance_slopes;
+        node_variances = (logs.array() - logs.maxCoeff()).exp();
+        node_variances *= (1.0 - explained) / node_variances.dot(node_weights);
+    }
+    const StandardShape shape = gamma_shape(row.shape.l_skewness);
     const Index normals = shape.shares.size();
     const double sd = std::sqrt(row.variance);
     Mixture mixture{row.mean, normals > 1};
@@ -178,9 +201,9 @@ FieldPredictor::Mixture FieldPredictor::predictor_of(const FieldRow& row, bool w
         }
         for (Index j = 0; j < normals; ++j) {
             const Index at = k * normals + j;
-            mixture.means[at] = row.mean + sd * shape.means[j];
-            mixture.variances[at] = row.variance * shape.variances[j] + of_groups;
-            mixture.weights[at] = shape.shares[j] * (nodes == 1 ? 1.0 : nodes_.weights[k]);
+            mixture.means[at] = row.mean + sd * (node_means[k] + std::sqrt(node_variances[k]) * shape.means[j]);
+            mixture.variances[at] = row.variance * node_variances[k] * shape.variances[j] + of_groups;
+            mixture.weights[at] = shape.shares[j] * node_weights[k];
             mixture.node.push_back(k);
         }
     }

@@ -9,12 +9,14 @@
 
 /// Predictions of a regression by formula, row by row.
 ///
-/// The predictor of a row is a combination of coefficients, η with mean μ and variance v under the posterior: normal,
-/// or of the shape of a Gamma where it is skewed, a few normals p_j Normal(m_j, s_j²). Of a group that the fit did not
-/// have zᵀu with u ~ Normal(0, Σ_f(ψ)) comes on top, beside which η is taken as normal; ψ, with which also σ goes, is a
-/// mixture over some ψ_k:
+/// The predictor of a row is a combination of coefficients, η with mean μ and variance v under the posterior. Given ψ,
+/// which is a mixture over some ψ_k, it is normal, or of the shape of a Gamma where it is skewed, a few normals
+/// p_j Normal(m_j, s_j²); its mean is a line in ψ and its variance log-linear in ψ, so that over all ψ_k it has μ and
+/// v. (Without draws that tell of these it is the same for every ψ_k.) Of a group that the fit did not have zᵀu with u
+/// ~ Normal(0, Σ_f(ψ)) comes on top, and with ψ also σ goes:
 ///
-///     p(η) = Σ_k w_k Σ_j p_j Normal(m_j, s_j² + Σ_f zᵀΣ_f(ψ_k)z),     p(y) = Σ_k w_k ∫ p(y | η, ψ_k) p(η | ψ_k) dη
+///     p(η) = Σ_k w_k Σ_j p_j Normal(μ_k + √v_k m_j, v_k s_j² + Σ_f zᵀΣ_f(ψ_k)z),    p(y) = Σ_k w_k ∫ p(y | η, ψ_k) p(η
+///     | ψ_k) dη
 ///
 /// so that intervals carry what is not known of coefficients, of variances, of new groups and of a new response.
 namespace lrvb::detail {
@@ -25,11 +27,19 @@ struct FieldNodes {
     Vector weights;
 };
 
+/// How a predictor is distributed, in its own sds: for each sd of each of ψ what its mean goes up by, and the logarithm
+/// of its variance given ψ; and how skewed it is given ψ. Without slopes it does not depend on ψ.
+struct PredictorShape {
+    Vector mean_slopes = {};
+    Vector log_variance_slopes = {};
+    double l_skewness = 0.0;  // between −1 and 1
+};
+
 /// A row to be predicted: its predictor without new groups, and what these have.
 struct FieldRow {
     double mean = 0.0;
     double variance = 0.0;
-    double l_skewness = 0.0;                                // between −1 and 1; zero beside new groups
+    PredictorShape shape = {};
     std::vector<std::pair<Index, Vector>> new_groups = {};  // the factor, and z
 };
 
@@ -72,6 +82,7 @@ class FieldPredictor {
     FormulaShape shape_;
     const FieldVariables& variables_;
     FieldNodes nodes_;
+    Matrix standard_psi_;  // of the nodes, in sds from their mean
     Vector sigma_;
     Vector nu_;
 };

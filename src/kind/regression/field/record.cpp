@@ -4,7 +4,6 @@
 #include "kind/regression/field/fitted.hpp"
 #include "kind/regression/field/groups.hpp"
 #include "kind/regression/field/plain.hpp"
-#include "kind/regression/field/skewness.hpp"
 #include "kind/regression/record.hpp"
 #include "sample/resampling.hpp"
 
@@ -222,9 +221,16 @@ std::shared_ptr<const FieldRecord> FieldRecord::read(const Fields& fields) {
     if (nodes.has("draws")) {
         const auto count = static_cast<Index>(nodes.length("draws"));
         const auto coefficients = static_cast<Index>(variables.coefficients().size());
-        record->coefficient_draws = nodes.matrix("draws", count, coefficients).transpose();
-        if (count == 0 || !are_standardised(record->coefficient_draws)) {
+        record->some_draws.coefficients = nodes.matrix("draws", count, coefficients).transpose();
+        if (count == 0 || !are_standardised(record->some_draws.coefficients)) {
             fields.refuse("model.nodes.draws", "are no draws in sds from their means");
+        }
+        record->some_draws.psi.resize(0, count);
+        if (nodes.has("psi_draws")) {
+            record->some_draws.psi = nodes.matrix("psi_draws", count, variables.psi_count()).transpose();
+            if (!are_standardised(record->some_draws.psi)) {
+                fields.refuse("model.nodes.psi_draws", "are no draws in sds from their means");
+            }
         }
     }
     return record;
@@ -250,7 +256,8 @@ Document FieldRecord::document() const {
     for (const Vector& unit : effect_units) effects.push_back(Document{{"unit", unit}});
     json["units"] = Document{{"fixed", matrix_document(fixed_units)}, {"effects", std::move(effects)}};
     json["nodes"] = Document{{"weights", nodes.weights}, {"psi", matrix_document(nodes.psi)}};
-    if (coefficient_draws.size() > 0) json["nodes"]["draws"] = Matrix(coefficient_draws.transpose());
+    if (some_draws.coefficients.size() > 0) json["nodes"]["draws"] = Matrix(some_draws.coefficients.transpose());
+    if (some_draws.psi.size() > 0) json["nodes"]["psi_draws"] = Matrix(some_draws.psi.transpose());
     return json;
 }
 
@@ -363,7 +370,7 @@ void FieldRecord::predict(const FitFile& fit, const Dataset& rows, const Predict
     const Matrix columns = kept_columns(design.columns, kept);
     const FieldVariables own = variables();
     const FieldPredictor predictor(shape, own, nodes);
-    const Skewness skewness(own, coefficient_draws, fit.posterior);
+    const PredictorDraws predictor_draws(own, some_draws, fit.posterior);
     // Means and sds of a predictor do not depend on its shape.
     const bool needs_shape = options.level || (!options.link && shape.link != FieldLink::identity);
     std::vector<std::string> names{"mean", "mean_sd"};
@@ -403,7 +410,7 @@ void FieldRecord::predict(const FitFile& fit, const Dataset& rows, const Predict
                 }
                 first += effects * static_cast<Index>(shape.factors[f].levels.size());
             }
-            if (needs_shape && row.new_groups.empty()) row.l_skewness = skewness.of(combination);
+            if (needs_shape) row.shape = predictor_draws.shape_of(combination);
         }
         SparseMatrix combinations(statistics, count);
         combinations.setFromTriplets(entries.begin(), entries.end());
@@ -462,7 +469,7 @@ std::shared_ptr<const ModelRecord> FieldRecord::corrected(const CorrectionDraws&
         if (spread > 0.0) about *= std::sqrt(variance / spread);
         record->nodes.psi.row(at) = (about.array() + mean).transpose();
     }
-    record->coefficient_draws = standardised_draws(draws, own);
+    record->some_draws = standardised_draws(draws, own);
     return record;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kind/regression/field/prediction.hpp"
+#include "kind/regression/field/predictor_draws.hpp"
 #include "kind/regression/field/prior.hpp"
 #include "kind/regression/field/response.hpp"
 #include "kind/regression/field/variables.hpp"
@@ -31,9 +32,9 @@ class FieldRecord final : public ModelRecord {
     FieldMoments moments;
     /// ψ, for predictions.
     FieldNodes nodes;
-    /// Of a corrected fit, how far coefficients were from their means at some draws, in sds: a row for each of
-    /// FieldVariables::coefficients(), which tell how skewed a predictor is. Empty where there are very many.
-    Matrix coefficient_draws;
+    /// Of a corrected fit, coefficients and ψ at some draws, which tell how a predictor is distributed. Empty where
+    /// there are very many coefficients.
+    StandardisedDraws some_draws;
     /// How the layout's coefficients make the posterior's: of the fixed ones (rows: inner, columns: alpha, intercept,
     /// slopes), and of each factor's effects.
     Matrix fixed_units;
