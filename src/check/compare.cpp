@@ -40,11 +40,10 @@ std::string few_draws(const Check& check, const Advice& advice) {
                        check.ess, kCheckEss, advice(check, kCheckEss / check.ess));
 }
 
-// One whose variance a few draws make up, however many there are. Weighted draws show by any other that they miss
-// something; chains do not.
+// One whose variance a few draws make up, however many there are. Weighted draws are doubtful as a whole where that is
+// so of any other; chains have no weights that would show it.
 bool is_heavy(const VariableMeaning& meaning, const Check& check, std::size_t v) {
-    const bool is_computed = static_cast<bool>(meaning.from_draw.function);
-    const bool is_asked = meaning.may_be_infinite || (check.chains > 0 && is_computed && is_telling(meaning));
+    const bool is_asked = meaning.may_be_infinite || (check.chains > 0 && is_telling(meaning));
     return is_asked && check.variance_k_hat[v] >= pareto_threshold(check.draws);
 }
 
@@ -226,6 +225,7 @@ CheckedVariable compared(const Posterior::Row& row, const VariableMeaning& meani
         check.r_hat = std::max(check.r_hat, split_r_hat(chains));
     }
     const Eigen::ArrayXd shifts = z + variable.shift * spread;
+    variable.mean_se = error_of(z, weights, mean_ess);
     variable.shift_se = error_of(shifts, weights, chain_ess(shifts, check));
     variable.ratio_se = variable.ratio * error_of(spread, weights, sd_ess);
     return variable;
@@ -239,7 +239,7 @@ CheckedVariable integrated(const Posterior::Row& row, const IntegratedPosterior&
     variable.sd_exact = exact.sd[at];
     variable.shift = (row.mean - variable.mean_exact) / variable.sd_exact;
     variable.ratio = row.sd / variable.sd_exact;
-    variable.shift_se = exact.mean_error[at];
+    variable.mean_se = variable.shift_se = exact.mean_error[at];
     variable.ratio_se = variable.ratio * exact.sd_error[at];
     variable.verdict.clear();
     return variable;

@@ -162,7 +162,7 @@ void set_errors(const Posterior& posterior, const Check& check, CorrectionRecord
         const CheckedVariable& variable = check.variables[v];
         const bool is_judged = !posterior.variables[v].meaning.is_auxiliary;
         if (is_fixed(variable) || !is_judged || variable.verdict == detail::kNoSd) continue;
-        of_mean = std::max(of_mean, variable.shift_se);
+        of_mean = std::max(of_mean, variable.mean_se);
         of_sd = std::max(of_sd, variable.ratio_se / variable.ratio);
     }
     if (std::isfinite(of_mean)) record.mean_error = of_mean;

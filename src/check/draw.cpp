@@ -210,6 +210,27 @@ void leave(const Target& target, Check& check, int threads) {
     }
 }
 
+// Draws that were sought about a fit, and are many of their sds away from it, may be of one of several places. Empty
+// where they are not.
+std::string far_text(const Target& target, const Vector& centre, const Check& check) {
+    constexpr double kFar = 20.0;  // sds: where means of mean field are poor, some
+    const Matrix fitted = watched_rows(target, target.values_at(centre));
+    const Eigen::ArrayXd weights = weights_of(check.log_weights);
+    for (Index v = 0; v < fitted.rows(); ++v) {
+        const Index at = target.watched[static_cast<std::size_t>(v)];
+        const Eigen::ArrayXd values = counted_values(check.values.row(at), weights);
+        const double mean = (weights * values).sum() / weights.sum();
+        const double sd = std::sqrt((weights * (values - mean).square()).sum() / weights.sum());
+        const double away = std::abs(fitted(v, 0) - mean);
+        if (!(sd > 1e-12 * std::abs(mean)) || !(away > kFar * sd)) continue;
+        return fmt::format(
+            "the draws are {:.0f} sds away from the fit about which they were sought, as {} shows, and "
+            "may not have been everywhere",
+            away / sd, name_at(target, v));
+    }
+    return {};
+}
+
 // Draws of the density, as a check keeps them.
 void draw_importance(const Target& target, int threads, Check& check) {
     ImportanceOptions options;
@@ -230,6 +251,7 @@ void draw_importance(const Target& target, int threads, Check& check) {
     check.log_weights = std::move(sample.log_weights);
     check.points = std::move(sample.points);
     check.values = std::move(best.values);
+    if (check.unseen.empty()) check.unseen = far_text(target, target.approximation.mean, check);
 }
 
 void draw_metropolis(const Target& target, int threads, Check& check) {
@@ -284,6 +306,7 @@ void draw_nuts(const Target& target, int threads, Index gradients, const std::fu
     check.points = std::move(sample.points);
     check.values = target.values_at(check.points);
     if (is_reliable) leave(target, check, threads);
+    if (is_reliable && check.unseen.empty()) check.unseen = far_text(target, target.whitening.centre(), check);
 }
 
 }  // namespace

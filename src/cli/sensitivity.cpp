@@ -89,6 +89,17 @@ std::string table_text(const std::vector<PriorEffect>& effects, bool has_sds, st
     return text;
 }
 
+std::string how_text(const FitFile& fit, bool has_data) {
+    const bool is_integrated = fit.correction && fit.correction->method == to_string(CheckMethod::integration);
+    if (has_data && is_integrated) return "d mean and d sd are the difference of two integrals.\n";
+    if (has_data) return "d mean is linear response, in closed form; d sd is the difference of two refits.\n";
+    if (is_integrated) {
+        return "d mean is linear response, in closed form, at one point of the variance parameters. Give the data for "
+               "what the integral says, and for what happens to the sds.\n";
+    }
+    return "d mean is linear response, in closed form. Give the data for what happens to the sds.\n";
+}
+
 int show_sensitivity(const Settings& settings) {
     const std::string output = settings.text("output");
     require_other_file(output, files_of(settings));
@@ -107,9 +118,7 @@ int show_sensitivity(const Settings& settings) {
     }
     const std::size_t most = settings.flag("all") ? effects.size() : kMostEffects;
     say(fmt::format("{}\n\n{}\n{}", detail::on_one_line(sentence(fit, effects)), table_text(effects, has_data, most),
-                    has_data
-                        ? "d mean is linear response, in closed form; d sd is the difference of two refits.\n"
-                        : "d mean is linear response, in closed form. Give the data for what happens to the sds.\n"));
+                    how_text(fit, has_data)));
     return kSuccess;
 }
 

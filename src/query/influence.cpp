@@ -214,11 +214,11 @@ RowInfluence::GroupCase RowInfluence::refitted(const Group& group) const {
 Matrix RowInfluence::refitted_change(const std::vector<Index>& rows) const {
     const RefitChange without{rows, {}};
     Matrix change = Matrix::Zero(1, static_cast<Index>(variables_.size()));
-    if (const std::optional<Vector> means = fitted_.refitted_means(without)) {
+    if (const std::optional<Moments> after = fitted_.refitted_moments(without)) {
         for (std::size_t v = 0; v < variables_.size(); ++v) {
             const Index at = variables_[v];
             change(0, static_cast<Index>(v)) =
-                (*means)[at] - fitted_.shown().variables[static_cast<std::size_t>(at)].mean;
+                after->means[at] - fitted_.shown().variables[static_cast<std::size_t>(at)].mean;
         }
         return change;
     }

@@ -5,38 +5,62 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <set>
 
 namespace lrvb {
 
 namespace {
 
-/// By linear response: sds, and their slopes in each number of the prior.
-struct SdSlopes {
-    Vector sds;
-    Matrix slopes;
+/// Of the chosen variables, in each number of the prior.
+struct Slopes {
+    Matrix of_means;
+    Matrix of_sds;  // empty where they are not known
+    Vector sds;     // that these are slopes of
 };
 
-// Central differences of the sds of refits from the optimum: steps of 1 % are far above the error of a refit and far
-// below what bends.
-SdSlopes sd_slopes(const FittedModel& fitted, const std::vector<Index>& chosen,
-                   const std::vector<PriorNumber>& priors) {
-    Matrix slopes(static_cast<Index>(chosen.size()), static_cast<Index>(priors.size()));
+template <class Sds>
+Matrix central_differences(const std::vector<PriorNumber>& priors, double share, Index size, const Sds& at) {
+    Matrix slopes(size, static_cast<Index>(priors.size()));
     for (std::size_t h = 0; h < priors.size(); ++h) {
-        const double step = 1e-2 * priors[h].unit;
-        const auto sds = [&](double value) { return fitted.refit({{}, {{priors[h].name, value}}}).sds(chosen); };
-        slopes.col(static_cast<Index>(h)) = (sds(priors[h].value + step) - sds(priors[h].value - step)) / (2.0 * step);
+        const double step = share * priors[h].unit;
+        slopes.col(static_cast<Index>(h)) =
+            (at(priors[h].name, priors[h].value + step) - at(priors[h].name, priors[h].value - step)) / (2.0 * step);
     }
-    return {fitted.posterior().sds(chosen), slopes};
+    return slopes;
+}
+
+// Of the sds of refits from the optimum: steps of 1 % are far above the error of a refit and far below what bends.
+Slopes slopes_by_response(const FittedModel& fitted, const std::vector<Index>& chosen,
+                          const std::vector<PriorNumber>& priors) {
+    const auto sds_at = [&](const std::string& name, double value) {
+        return fitted.refit({{}, {{name, value}}}).sds(chosen);
+    };
+    return {fitted.shown().sensitivities_of(chosen),
+            central_differences(priors, 1e-2, static_cast<Index>(chosen.size()), sds_at),
+            fitted.posterior().sds(chosen)};
+}
+
+// Of exact means and sds, where those that are shown were integrated. Nodes move with the prior, which steps of 10 %
+// are far above.
+std::optional<Slopes> slopes_by_integrals(const FittedModel& fitted, const std::vector<Index>& chosen,
+                                          const std::vector<PriorNumber>& priors) {
+    const auto count = static_cast<Index>(chosen.size());
+    const auto moments_at = [&](const std::string& name, double value) -> Vector {
+        const std::optional<Moments> there = fitted.refitted_moments({{}, {{name, value}}});
+        if (!there) return {};
+        Vector both(2 * count);
+        both << there->means(chosen), there->sds(chosen);
+        return both;
+    };
+    if (priors.empty() || moments_at(priors.front().name, priors.front().value).size() == 0) return std::nullopt;
+    const Matrix slopes = central_differences(priors, 0.1, 2 * count, moments_at);
+    return Slopes{slopes.topRows(count), slopes.bottomRows(count), fitted.shown().sds(chosen)};
 }
 
 // Of a posterior as it is shown.
 std::vector<PriorEffect> effects_of(const Posterior& posterior, const std::vector<Index>& chosen,
-                                    const std::vector<PriorNumber>& priors, const SdSlopes* sd_slopes) {
-    if (!posterior.has_response()) {
-        throw NotAnOptimum("the fit did not converge, so there is no response to ask: fit again, with another seed");
-    }
-    const Matrix slopes = posterior.sensitivities_of(chosen);
+                                    const std::vector<PriorNumber>& priors, const Slopes& slopes) {
     const Vector sds = posterior.sds(chosen);
     std::vector<PriorEffect> effects;
     for (std::size_t v = 0; v < chosen.size(); ++v) {
@@ -48,13 +72,13 @@ std::vector<PriorEffect> effects_of(const Posterior& posterior, const std::vecto
             PriorEffect effect;
             effect.variable = posterior.variables[static_cast<std::size_t>(chosen[v])].name;
             effect.prior = priors[h];
-            effect.mean_slope = slopes(row, column);
+            effect.mean_slope = slopes.of_means(row, column);
             effect.sds_per_percent = effect.mean_slope * 0.01 * priors[h].value / sd;
             const bool is_location = priors[h].role == PriorNumber::Role::location;
             effect.weight = std::abs(effect.mean_slope * 0.01 * (is_location ? priors[h].unit : priors[h].value) / sd);
-            if (sd_slopes != nullptr) {
-                effect.sd_slope = sd_slopes->slopes(row, column);
-                effect.sd_percent = effect.sd_slope * priors[h].value / sd_slopes->sds[row];
+            if (slopes.of_sds.size() > 0) {
+                effect.sd_slope = slopes.of_sds(row, column);
+                effect.sd_percent = effect.sd_slope * priors[h].value / slopes.sds[row];
             }
             effects.push_back(std::move(effect));
         }
@@ -62,6 +86,11 @@ std::vector<PriorEffect> effects_of(const Posterior& posterior, const std::vecto
     std::stable_sort(effects.begin(), effects.end(),
                      [](const PriorEffect& a, const PriorEffect& b) { return a.weight > b.weight; });
     return effects;
+}
+
+void require_response(const Posterior& posterior) {
+    if (posterior.has_response()) return;
+    throw NotAnOptimum("the fit did not converge, so there is no response to ask: fit again, with another seed");
 }
 
 // What halving the numbers of one group does at most.
@@ -175,13 +204,15 @@ std::vector<PriorNumber> prior_numbers(const FitFile& fit) {
 }
 
 std::vector<PriorEffect> prior_effects(const FitFile& fit, const std::vector<Index>& chosen) {
-    return effects_of(fit.posterior, chosen, prior_numbers(fit), nullptr);
+    require_response(fit.posterior);
+    return effects_of(fit.posterior, chosen, prior_numbers(fit), {fit.posterior.sensitivities_of(chosen), {}, {}});
 }
 
 std::vector<PriorEffect> prior_effects(const FittedModel& fitted, const std::vector<Index>& chosen) {
+    require_response(fitted.shown());
     const std::vector<PriorNumber> priors = prior_numbers(fitted.file());
-    const SdSlopes slopes = sd_slopes(fitted, chosen, priors);
-    return effects_of(fitted.shown(), chosen, priors, &slopes);
+    const std::optional<Slopes> exact = slopes_by_integrals(fitted, chosen, priors);
+    return effects_of(fitted.shown(), chosen, priors, exact ? *exact : slopes_by_response(fitted, chosen, priors));
 }
 
 PriorRange prior_range(const PriorNumber& number) {

@@ -63,6 +63,12 @@ struct Centring {
     SparseMatrix change;
 };
 
+/// Of all variables of a posterior.
+struct Moments {
+    Vector means;
+    Vector sds;
+};
+
 class LRVB_EXPORT FittedModel {
   public:
     virtual ~FittedModel() = default;
@@ -72,9 +78,9 @@ class LRVB_EXPORT FittedModel {
     virtual Functionals statistics() const = 0;
     /// The fit again from its optimum, after a change. Throws std::runtime_error where it does not converge.
     virtual Posterior refit(const RefitChange& change) const = 0;
-    /// The exact means of the posterior's variables after a change, in their order, where those that are shown were
-    /// integrated; nothing where they were not. Throws as `refit`, and where the integral is not reliable.
-    virtual std::optional<Vector> refitted_means(const RefitChange&) const { return std::nullopt; }
+    /// The exact means and sds of the posterior's variables after a change, in their order, where those that are shown
+    /// were integrated; nothing where they were not. Throws as `refit`, and where the integral is not reliable.
+    virtual std::optional<Moments> refitted_moments(const RefitChange&) const { return std::nullopt; }
 
     /// What ModelRecord::predict says of the rows that were fitted, without reading them anew. A row that was left out
     /// comes as one without numbers, so that row n is row n of the data. Throws std::logic_error for a kind without.

@@ -49,6 +49,8 @@ struct CheckedVariable {
     /// errors), "sd unknown: heavy tail", "fixed", or "not checked"; and, where optima share the posterior, "another
     /// optimum: -19.95", its mean there.
     std::string verdict;
+    /// Monte Carlo standard error of mean_exact, in sds; not kept in files.
+    double mean_se = 0.0;
 };
 
 struct LRVB_EXPORT CheckResult {

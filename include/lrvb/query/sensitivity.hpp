@@ -8,17 +8,18 @@
 #include <vector>
 
 /// How sensitive the posterior is to the prior: d mean / d number by linear response, in closed form, and d sd /
-/// d number by the difference of two refits, where there are data to refit.
+/// d number by the difference of two refits, where there are data to refit. Where the posterior was integrated, and
+/// there are data, both by the difference of two integrals.
 namespace lrvb {
 
 /// How a variable answers to a number of the prior.
 struct PriorEffect {
     std::string variable;
     PriorNumber prior;
-    double mean_slope = 0.0;       // d mean / d value, by linear response
+    double mean_slope = 0.0;       // d mean / d value
     double sds_per_percent = 0.0;  // change of the mean, in posterior sds, for 1 % more
     double weight = 0.0;           // the same for sorting, with a location moved by 1 % of the prior's sd
-    double sd_slope = std::numeric_limits<double>::quiet_NaN();  // d sd / d value, by the difference of two refits
+    double sd_slope = std::numeric_limits<double>::quiet_NaN();  // d sd / d value
     double sd_percent =
         std::numeric_limits<double>::quiet_NaN();  // change of the sd, in percent of itself, for 1 % more
 };

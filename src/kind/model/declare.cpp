@@ -424,8 +424,8 @@ class Declaring {
         throw Refused(own_.relation(piece).syntax->truncation->place,
                       fmt::format("{0} ~ {1} has bounds, which is understood of a standard deviation that enters as "
                                   "pow({0}, -2), of a variance or a precision, and of dnorm nodes with constant "
-                                  "parameters; {0} is used otherwise: write the model by a precision, or use dnorm(…) "
-                                  "T(0, ) or dunif(a, b)",
+                                  "parameters; {0} is used otherwise: leave the bounds out, or, of a location, use "
+                                  "dnorm(…) T(a, b) or dunif(a, b)",
                                   node, own_.distribution_name(piece)));
     }
 

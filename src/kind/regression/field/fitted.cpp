@@ -169,7 +169,7 @@ Posterior FittedField::refit(const RefitChange& change) const {
 }
 
 // Groups that lose their rows stay, so that the variables are the same.
-std::optional<Vector> FittedField::refitted_means(const RefitChange& change) const {
+std::optional<Moments> FittedField::refitted_moments(const RefitChange& change) const {
     if (!integrated_with_) return std::nullopt;
     const auto changed = std::make_shared<const FieldModel>(model_after(change));
     auto record = std::make_shared<FieldRecord>(*record_);
@@ -186,7 +186,7 @@ std::optional<Vector> FittedField::refitted_means(const RefitChange& change) con
     if (!exact.reliable) {
         throw std::runtime_error(fmt::format("the posterior of a refit cannot be integrated: {}", exact.trust));
     }
-    return exact.mean;
+    return Moments{exact.mean, exact.sd};
 }
 
 double FittedField::work_of_a_draw() const {

@@ -23,7 +23,7 @@ class FittedField final : public FittedModel {
     const Model& model() const override { return *model_; }
     Functionals statistics() const override { return record_->variables().functionals(*model_); }
     Posterior refit(const RefitChange& change) const override;
-    std::optional<Vector> refitted_means(const RefitChange& change) const override;
+    std::optional<Moments> refitted_moments(const RefitChange& change) const override;
     double work_of_a_draw() const override;
     std::optional<double> work_of_integration() const override;
     IntegratedPosterior integrate(const IntegrationOptions& options) const override;
