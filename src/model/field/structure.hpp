@@ -2,6 +2,7 @@
 
 #include <lrvb/model/field.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -19,7 +20,8 @@ struct FieldScales {
     Vector about_mean;  // Σ w (v − mean)²
     Vector about_zero;  // Σ w v²
 
-    double mean_sd(Index place) const { return total > 1.0 ? std::sqrt(about_mean[place] / (total - 1.0)) : 0.0; }
+    /// Weights count rows; where they come to hardly any, as weights that add up to one do, half of what they come to.
+    double mean_sd(Index place) const { return std::sqrt(about_mean[place] / std::max(total - 1.0, 0.5 * total)); }
     static constexpr Index response = 0;
     static Index column(Index j) { return 1 + j; }
     static Index effect(const FieldData& data, std::size_t f, Index e);
