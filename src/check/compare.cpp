@@ -40,10 +40,11 @@ std::string few_draws(const Check& check, const Advice& advice) {
                        check.ess, kCheckEss, advice(check, kCheckEss / check.ess));
 }
 
-// One whose variance a few draws make up, however many there are. Weighted draws are doubtful as a whole where that is
-// so of any other; chains have no weights that would show it.
+// One whose variance a few draws make up, however many there are. Weighted draws show by any other that they miss
+// something; chains do not.
 bool is_heavy(const VariableMeaning& meaning, const Check& check, std::size_t v) {
-    const bool is_asked = meaning.may_be_infinite || (check.chains > 0 && is_telling(meaning));
+    const bool is_computed = static_cast<bool>(meaning.from_draw.function);
+    const bool is_asked = meaning.may_be_infinite || (check.chains > 0 && is_computed && is_telling(meaning));
     return is_asked && check.variance_k_hat[v] >= pareto_threshold(check.draws);
 }
 

@@ -228,6 +228,37 @@ TEST_F(Formulas, PredictionsOfASkewedPredictorAreThoseOfAGrid) {
     EXPECT_NEAR(rate.at("mean_sd").get<double>(), rate_sd, 0.3 * rate_sd);
 }
 
+// The predictor of a row without groups at zero is the intercept, whose interval by integration has no noise: with four
+// rows it has the tails of a Student t, which a normal is 0.3 sds short of at 99 %.
+TEST_F(Formulas, IntervalsOfPredictorsAreThoseOfTheSummary) {
+    write("four.csv", "g,x,y\na,-0.395,0.388\na,0.264,0.536\na,0.607,1.769\na,-0.972,-1.91\n");
+    write("seven.csv", "g,x,y\na,0.3,1.2\na,-0.4,0.7\nb,0.1,-0.9\nb,1.1,-0.2\nb,-0.7,-1.6\nc,0.5,2.9\nc,-1,1.8\n");
+    write("new.csv", "g,x\na,0\n");
+    for (const char* arguments : {"four.csv 'y ~ x'", "seven.csv 'y ~ x + (1 | g)'"}) {
+        fit(arguments);
+        for (const auto& [level, allowed] : {std::pair{"0.5", 0.06}, std::pair{"0.9", 0.08}, std::pair{"0.99", 0.35}}) {
+            const json row =
+                lrvb(std::string("predict fit.json new.csv --link --no-groups --format json --level ") + level)
+                    .json()
+                    .at("rows")[0];
+            const json intercept =
+                lrvb(std::string("summary fit.json --variables intercept --format json --level ") + level)
+                    .json()
+                    .at("variables")[0];
+            const double sd = intercept.at("sd").get<double>();
+            EXPECT_NEAR(row.at("mean").get<double>(), intercept.at("mean").get<double>(), 1e-6 * sd);
+            EXPECT_NEAR(row.at("mean_sd").get<double>(), sd, 1e-6 * sd);
+            std::vector<double> ends;  // q25 and q75, q0.5 and q99.5, …
+            for (const auto& [key, value] : intercept.items()) {
+                if (key.front() == 'q') ends.push_back(value.get<double>());
+            }
+            ASSERT_EQ(ends.size(), 2U);
+            EXPECT_NEAR(row.at("lower").get<double>(), ends[0], allowed * sd) << level;
+            EXPECT_NEAR(row.at("upper").get<double>(), ends[1], allowed * sd) << level;
+        }
+    }
+}
+
 // Three groups leave their sd open above: the rate of a new one has no mean, but quantiles.
 TEST_F(Formulas, ARateWithoutAMeanIsInfinite) {
     write("few.csv", "y,t,g\n0,1,a\n1,1,a\n40,1,b\n52,1,b\n900,1,c\n871,1,c\n");

@@ -154,13 +154,38 @@ TEST_F(Influence, ShiftsAreCountedInTheSdsThatTheSummaryShows) {
         const double b = two.number(row, "beta[hp]");
         EXPECT_NEAR(two.number(row, "distance"), std::sqrt((a * a - 2.0 * r * a * b + b * b) / (1.0 - r * r)), 1e-8);
     }
-    // With the data sensitivity counts in the same sds as without.
-    const Csv with = parse_csv(lrvb("sensitivity exact.json $DATA/mtcars.csv --variables beta --format csv").out);
-    const Csv without = parse_csv(lrvb("sensitivity exact.json --variables beta --format csv").out);
-    ASSERT_EQ(with.rows.size(), without.rows.size());
-    for (std::size_t i = 0; i < with.rows.size(); ++i) {
-        EXPECT_NEAR(with.number(i, "sds_per_percent"), without.number(i, "sds_per_percent"), 1e-12);
+}
+
+// Of an integrated fit: against integrated fits with another prior.
+TEST_F(Influence, PriorSensitivityOfAnIntegratedFitIsTheSlopeOfIntegrals) {
+    const std::string fit = "fit regression $DATA/dyestuff.csv 'Yield ~ 1 + (1 | Batch)' --quiet -o ";
+    const double scale = 56.0;
+    const auto moments = [&](double value) {
+        const std::string prior = "sd[Batch,intercept] ~ half_t(2, " + std::to_string(value) + ")";
+        EXPECT_EQ(lrvb(fit + "other.json --prior '" + prior + "'").code, 0);
+        return summary("other.json");
+    };
+    ASSERT_EQ(lrvb(fit + "exact.json --prior 'sd[Batch,intercept] ~ half_t(2, 56)'").code, 0);
+    const Csv of_scale = parse_csv(lrvb("sensitivity exact.json $DATA/dyestuff.csv --format csv --all").out);
+    const auto low = moments(0.9 * scale);
+    const auto high = moments(1.1 * scale);
+    const auto shown = summary("exact.json");
+    int found = 0;
+    for (std::size_t i = 0; i < of_scale.rows.size(); ++i) {
+        const std::string name = of_scale.rows[i][0];
+        if (of_scale.rows[i][1] != "sd[Batch,intercept]: scale" || (name != "sd[Batch,intercept]" && name != "sigma")) {
+            continue;
+        }
+        ++found;
+        const auto slope = [&](const char* of) {
+            return (high.at(name).at(of).get<double>() - low.at(name).at(of).get<double>()) / (0.2 * scale);
+        };
+        const double sd = shown.at(name).at("sd").get<double>();
+        EXPECT_NEAR(of_scale.number(i, "mean_derivative"), slope("mean"), 1e-4 * sd / scale) << name;
+        EXPECT_NEAR(of_scale.number(i, "sd_derivative"), slope("sd"), 1e-4 * sd / scale) << name;
+        EXPECT_NEAR(of_scale.number(i, "sds_per_percent"), 0.01 * scale * slope("mean") / sd, 1e-5) << name;
     }
+    EXPECT_EQ(found, 2);
 }
 
 TEST_F(Influence, PriorSensitivityIsTheSlopeOfRefits) {

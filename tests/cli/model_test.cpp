@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <numbers>
 
 namespace lrvb::testing {
@@ -417,6 +418,41 @@ TEST_F(TextModels, SymmetricDataDoNotEndAtASaddle) {
 }
 
 // Counts with a flat logarithm of their mean: that is Gamma distributed, and its logarithm has the mean ψ(Σy) − log n.
+// Exponentials of very uncertain predictors: the spread is sought from where they overflow.
+TEST_F(TextModels, VagueRowsUnderALinkAreFitted) {
+    const auto fitted = [&](const std::string& row, const std::string& precision, const std::string& numbers) {
+        const std::string text = "model { for (i in 1:N) { " + row + " <- a + b * x[i] } a ~ dnorm(0, " + precision +
+                                 ") b ~ dnorm(0, " + precision + ") }";
+        write("rows.json", numbers);
+        const Result result = lrvb("fit model '" + text + "' rows.json --check never -o fit.json");
+        EXPECT_EQ(result.code, 0) << row << precision << result.err;
+        return summary();
+    };
+    const std::string zeros = R"({"x": [-1, 0, 1], "y": [0, 0, 0], "N": 3})";
+    const std::string counts = "y[i] ~ dpois(mu[i]) log(mu[i])";
+    for (const char* precision : {"0.01", "0.001"}) {
+        const json b = variable(fitted(counts, precision, zeros), "b");  // by symmetry
+        EXPECT_NEAR(b.at("mean").get<double>(), 0.0, 1e-3 * b.at("sd").get<double>());
+    }
+    fitted(counts, "0.001", R"({"x": [-1, 0, 1], "y": [0, 0, 3], "N": 3})");
+    const std::string apart = R"({"x": [-2, -1, 1, 2], "y": [0, 0, 1, 1], "N": 4})";
+    const json b = variable(fitted("y[i] ~ dbern(p[i]) cloglog(p[i])", "0.01", apart), "b");
+    EXPECT_GT(b.at("mean").get<double>(), 0.0);
+}
+
+// Two crossing lines with t errors: the fit ends between them, where the posterior is not.
+TEST_F(TextModels, DrawsFarFromTheFitAreDoubtful) {
+    write("lines.bug",
+          "model { for (i in 1:N) { y[i] ~ dt(a + b * x[i], 100, 2) } a ~ dnorm(0, .04) b ~ dnorm(0, .04) }");
+    write("lines.json",
+          R"({"x": [-3, -2, -1, 1, 2, 3, -2.5, -1.5, 1.5, 2.5], "N": 10,
+              "y": [-5.97, -3.968, -2.085, 1.921, 4.078, -5.952, 5.109, 3.06, -3.051, -4.936]})");
+    const Result exact = lrvb("fit model lines.bug lines.json --exact -o exact.json");
+    EXPECT_EQ(exact.code, 1);
+    EXPECT_NE(exact.err.find("sds away from the fit about which they were sought"), std::string::npos) << exact.err;
+    EXPECT_FALSE(std::filesystem::exists(work() / "exact.json"));
+}
+
 TEST_F(TextModels, FlatNodesMayStandUnderALink) {
     write("d.json", R"({"y": [40, 60, 50, 50]})");
     write("m.bug", "model {\n for (i in 1:4) { y[i] ~ dpois(m)}\n log(m) <- a\n a ~ dflat()\n}\n");
