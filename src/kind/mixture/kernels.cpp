@@ -167,7 +167,7 @@ void SelectShares(const double* responsibilities, const double* weights, const d
 }
 
 // Rows are selected by their numbers, and copied one by one: an instruction that stores the selected lanes of a vector
-// takes a hundred times as long as another on some machines.
+// is slow on some machines, where it took most of this function's time.
 PairRows SelectPair(const double* left, const double* right, const double* weights, const double* x,
                     std::size_t columns, const double* origin, double least, double* products, double* y) {
     const Lanes d;
