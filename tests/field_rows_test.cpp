@@ -406,7 +406,7 @@ TEST(FieldRows, NoEffectVariesMoreThanItsPrior) {
         const FieldModel model(data);
         const Index psi_count = model.variance_count();
         const Functionals::Resolved resolved = model.coefficients().resolve(model.layout());
-        Vector psi = model.top();
+        Vector psi = model.modes().front().psi;
         const Vector top = psi;
         for (const double further : {0.0, 1.0, 2.0, 3.0}) {
             psi.head(effects) = top.head(effects).array() + further;

@@ -30,8 +30,8 @@ Matrix dense_precision(const detail::FieldStructure& structure, const detail::Fi
 }
 
 void expect_factor_is_right(const FieldData& data) {
-    const auto design = std::make_shared<const detail::FieldDesign>(std::make_shared<const FieldData>(data),
-                                                                    detail::FieldUnits(data, {}));
+    const auto design =
+        std::make_shared<const detail::FieldDesign>(std::make_shared<const FieldData>(data), detail::FieldUnits(data));
     const auto structure = std::make_shared<const detail::FieldStructure>(design);
     const auto plan = std::make_shared<const detail::PrecisionPlan>(structure);
     Random random(7);

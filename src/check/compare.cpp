@@ -236,7 +236,8 @@ CheckedVariable compared(const Posterior::Row& row, const VariableMeaning& meani
 CheckedVariable integrated(const Posterior::Row& row, const IntegratedPosterior& exact, Index at, Check& check) {
     check.variance_k_hat.push_back(-std::numeric_limits<double>::infinity());
     CheckedVariable variable{row.name, row.mean, row.sd, exact.mean[at], 0.0, 0.0, kNothing, 0.0, kNothing, "fixed"};
-    if (!(exact.sd[at] > 0.0)) return variable;
+    constexpr double kSame = 1e-12;  // beside the mean: its rounding
+    if (!(exact.sd[at] > kSame * std::abs(exact.mean[at]))) return variable;
     variable.sd_exact = exact.sd[at];
     variable.shift = (row.mean - variable.mean_exact) / variable.sd_exact;
     variable.ratio = row.sd / variable.sd_exact;

@@ -71,6 +71,9 @@ struct FormulaCoding::Implementation {
     struct CodedRandom {
         std::vector<CodedTerm> terms;
         std::size_t group = 0;
+        std::size_t random = 0;  // of which of `random` it is a block
+        Index first = 0;         // where its effects begin there
+        Index count = 0;
     };
 
     Formula formula;
@@ -163,14 +166,24 @@ struct FormulaCoding::Implementation {
             coded.group = group_of(part.columns);
             coded.terms = detail::coded_terms(expansion.parts, part.terms, part.intercept);
             require_few(coded.terms, part.place);
-            Random& term = random.emplace_back();
-            term.name = part.name();
-            term.columns = part.columns;
-            term.levels = groups[coded.group].levels;
-            if (part.intercept) term.effects.emplace_back("intercept");
+            const auto same = std::find_if(random.begin(), random.end(),
+                                           [&](const Random& known) { return known.columns == part.columns; });
+            coded.random = static_cast<std::size_t>(same - random.begin());
+            if (same == random.end())
+                random.push_back({part.name(), part.columns, groups[coded.group].levels, {}, {}, -1});
+            Random& term = random[coded.random];
+            coded.first = static_cast<Index>(term.effects.size());
+            if (part.intercept) {
+                term.intercept = coded.first;
+                term.effects.emplace_back("intercept");
+            }
             for (std::string& name : detail::column_names(expansion.parts, coded.terms, part_levels)) {
                 term.effects.push_back(std::move(name));
             }
+            coded.count = static_cast<Index>(term.effects.size()) - coded.first;
+            term.blocks.push_back(coded.count);
+        }
+        for (const Random& term : random) {
             for (const std::string& effect : term.effects) effects.push_back(fmt::format("{},{}", term.name, effect));
         }
         if (const std::optional<std::string> name = repeated(effects)) {
@@ -260,22 +273,24 @@ struct FormulaCoding::Implementation {
         result.columns = Matrix(frame.rows, width(frame, names.size()));
         detail::fill_columns(expansion.parts, fixed, part_levels, values, result.columns);
         require_finite(frame, result.columns, names, 0);
-        std::vector<std::vector<int>> codes(groups.size());
-        for (std::size_t i = 0; i < random.size(); ++i) {
-            const CodedRandom& coded = coded_random[i];
-            const Index first = expansion.random[i].intercept ? 1 : 0;
+        for (const Random& own : random) {
             RandomTerm& term = result.random.emplace_back();
-            term.name = random[i].name;
-            term.levels = random[i].levels;
-            term.effects = random[i].effects;
-            if (codes[coded.group].empty()) codes[coded.group] = detail::group_codes(numbers, groups[coded.group]);
-            term.level = codes[coded.group];
-            term.values = Matrix(frame.rows, width(frame, term.effects.size()));
-            if (first > 0) term.values.col(0).setOnes();
-            detail::fill_columns(expansion.parts, coded.terms, part_levels, values,
-                                 term.values.rightCols(term.values.cols() - first));
-            require_finite(frame, term.values, term.effects, first);
+            term.name = own.name;
+            term.levels = own.levels;
+            term.effects = own.effects;
+            term.blocks = own.blocks;
+            term.intercept = own.intercept;
+            term.level = detail::group_codes(numbers, groups[group_of(own.columns)]);
+            term.values = Matrix::Ones(frame.rows, width(frame, term.effects.size()));
         }
+        for (std::size_t i = 0; i < coded_random.size(); ++i) {
+            const CodedRandom& coded = coded_random[i];
+            const Index intercept = expansion.random[i].intercept ? 1 : 0;
+            detail::fill_columns(
+                expansion.parts, coded.terms, part_levels, values,
+                result.random[coded.random].values.middleCols(coded.first + intercept, coded.count - intercept));
+        }
+        for (const RandomTerm& term : result.random) require_finite(frame, term.values, term.effects, 0);
         return result;
     }
 

@@ -22,10 +22,15 @@ struct KnownDistribution {
 
 const std::vector<KnownDistribution>& known_distributions() {
     static const std::vector<KnownDistribution> known = {
-        {"normal", {"mean", "sd"}, {false, true}},  {"half_t", {"df", "scale"}, {true, true}},
-        {"half_cauchy", {"scale"}, {true}},         {"half_normal", {"scale"}, {true}},
-        {"exponential", {"rate"}, {true}},          {"uniform", {"lower", "upper"}, {false, false}},
+        {"normal", {"mean", "sd"}, {false, true}},
+        {"half_t", {"df", "scale"}, {true, true}},
+        {"half_cauchy", {"scale"}, {true}},
+        {"half_normal", {"scale"}, {true}},
+        {"exponential", {"rate"}, {true}},
+        {"uniform", {"lower", "upper"}, {false, false}},
         {"gamma", {"shape", "rate"}, {true, true}},
+        {"huang_wand", {"df"}, {true}},
+        {"lkj", {"eta"}, {true}},
     };
     return known;
 }

@@ -372,11 +372,19 @@ std::optional<AnyFamily> family_of(const ParameterRecord& record) {
 }  // namespace detail
 
 void write_fit(const std::string& path, const FitFile& fit) {
-    detail::write_text(path, to_text(fit));
+    detail::write_text(path, fit_text(fit));
 }
 
+// What the reader would refuse is not written.
 std::string fit_text(const FitFile& fit) {
-    return to_text(fit);
+    std::string text = to_text(fit);
+    try {
+        parse_fit(text, "the fit");
+    } catch (const std::runtime_error& error) {
+        throw std::runtime_error(
+            fmt::format("{}. The fit is not written; change the unit or the origin of the columns", error.what()));
+    }
+    return text;
 }
 
 FitFile parse_fit(const std::string& text, const std::string& name) {

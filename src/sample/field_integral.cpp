@@ -7,7 +7,7 @@
 #include <lrvb/sample/importance.hpp>
 #include <lrvb/sample/pareto.hpp>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,6 @@ namespace lrvb {
 namespace {
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
-constexpr double kLongestStep = 1.0;  // of ψ: logs of sds and the like turn within it
 
 std::size_t at(Index i) {
     return static_cast<std::size_t>(i);
@@ -55,41 +54,6 @@ double expected_nodes(const FieldModel& model, const FieldIntegralOptions& optio
            std::pow(radius, dimension);
 }
 
-/// −∇²e by central differences of its gradient.
-Matrix curvature_at(const FieldModel& model, const Vector& top, int threads) {
-    constexpr double kStep = 1e-3;
-    const Index size = top.size();
-    Matrix gradients(size, 2 * size);
-    detail::in_parallel(threads, 2 * size, [&](Index i) {
-        Vector moved = top;
-        moved[i / 2] += i % 2 == 0 ? kStep : -kStep;
-        Vector gradient;
-        const double value = model.log_density(moved, &gradient);
-        gradients.col(i) = std::isfinite(value) ? gradient : Vector(Vector::Zero(size));
-    });
-    Matrix result(size, size);
-    for (Index j = 0; j < size; ++j) {
-        result.col(j) = (gradients.col(2 * j + 1) - gradients.col(2 * j)) / (2.0 * kStep);
-    }
-    return 0.5 * (result + result.transpose());
-}
-
-/// Columns are one sd along each axis of the curvature; flat and rising ones as far as ψ may go at once.
-Matrix axes_of(const Matrix& curvature) {
-    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(curvature);
-    Matrix axes = eigen.eigenvectors();
-    for (Index j = 0; j < axes.cols(); ++j) {
-        const double value = eigen.eigenvalues()[j];
-        const double longest = kLongestStep / axes.col(j).cwiseAbs().maxCoeff();
-        axes.col(j) *= value > 0.0 ? std::min(1.0 / std::sqrt(value), longest) : longest;
-        // The sign of an eigenvector is anybody's.
-        Index largest = 0;
-        axes.col(j).cwiseAbs().maxCoeff(&largest);
-        if (axes(largest, j) < 0.0) axes.col(j) *= -1.0;
-    }
-    return axes;
-}
-
 /// e, for importance sampling.
 class PsiDensity final : public LogDensity {
   public:
@@ -114,24 +78,28 @@ FieldIntegral::FieldIntegral(const FieldModel& model, const FieldIntegralOptions
     const Index dimension = model.variance_count();
     if (!(options.step > 0.0)) options_.step = automatic_step(model);
     if (!(options.drop > 0.0)) options_.drop = automatic_drop(model);
+    constexpr double kCloser = 0.85;
+    if (options.other_nodes) options_.step *= kCloser;
     if (dimension == 0) {
         // Nothing to add up over.
         psi_ = fine_ = Matrix(0, 1);
         weights_ = fine_weights_ = Vector::Ones(1);
         coarse_ = {true};
-        cell_ = Matrix(0, 0);
+        cells_ = {Matrix(0, 0)};
+        first_nodes_ = {0};
+        shares_ = {1.0};
         k_hat_ = kNone;
         ess_ = 1.0;
         log_evidence_ = model.corrected_log_density(Vector());
         return;
     }
-    const Vector top = model.top(options.start);
-    const Matrix axes = axes_of(curvature_at(model, top, options.threads));
-    if (dimension <= options.lattice_dimensions) {
-        fill_lattice(top, axes);
-    } else {
-        sample(top, axes);
+    const std::vector<FieldMode>& modes = model.modes(options.threads);
+    if (dimension <= options.lattice_dimensions && fill_lattices()) {
+        refine();
+        return;
     }
+    sample(modes.front().psi, modes.front().axes);
+    reliable_ = reliable_ && modes.size() == 1;
 }
 
 double FieldIntegral::work(const FieldModel& model, const FieldIntegralOptions& options) {
@@ -171,7 +139,44 @@ void FieldIntegral::sample(const Vector& top, const Matrix& axes) {
     reliable_ = sample.reliable();
     fine_ = psi_;
     fine_weights_ = weights_;
-    cell_ = Matrix::Zero(top.size(), top.size());
+    cells_ = {Matrix::Zero(top.size(), top.size())};
+    first_nodes_ = {0};
+    tops_ = {top};
+    shares_ = {1.0};
+}
+
+// Where sds and correlations show an error, ridges that bend within a step say, by shorter steps, as far as they are
+// affordable.
+void FieldIntegral::refine() {
+    constexpr double kShorter = 0.7;
+    constexpr double kMeanError = 0.01;  // sds
+    constexpr double kSdError = 0.005;
+    constexpr Index kMostRows = 1000;  // nodes, where each is a search
+    for (int round = 0; round < 2; ++round) {
+        const double more = std::pow(1.0 / kShorter, static_cast<double>(psi_.rows()));
+        const double most = static_cast<double>(model_->has_corrections() ? kMostRows : options_.most_nodes);
+        if (more * static_cast<double>(nodes()) > most) return;
+        const FieldMarginals found = variances();
+        if (found.mean_error.maxCoeff() <= kMeanError && found.sd_error.maxCoeff() <= kSdError) return;
+        options_.step *= kShorter;
+        if (!fill_lattices()) {
+            options_.step /= kShorter;
+            fill_lattices();
+            return;
+        }
+    }
+}
+
+Index FieldIntegral::piece_of_node(Index node) const {
+    const auto after = std::upper_bound(first_nodes_.begin(), first_nodes_.end(), node);
+    return static_cast<Index>(after - first_nodes_.begin()) - 1;
+}
+
+Vector FieldIntegral::fine_place(Index cell, Random& random) const {
+    const Matrix& sides = cells_[at(piece_of_node(node_of_cell(cell)))];
+    Vector psi = fine_.col(cell);
+    for (Index j = 0; j < sides.cols(); ++j) psi += (random.uniform() - 0.5) * sides.col(j);
+    return psi;
 }
 
 /// Means and variances of functionals given ψ, a column a node.
@@ -180,39 +185,24 @@ struct FieldIntegral::Parts {
     Matrix variances;
 };
 
-FieldIntegral::Parts FieldIntegral::parts(const Functionals& functionals) const {
-    const Functionals::Resolved resolved = functionals.resolve(model_->layout());
+FieldIntegral::Parts FieldIntegral::parts(const Functionals::Resolved& resolved) const {
     const Index first = model_->variance_count();
     const Index count = resolved.weights.cols();
     const SparseMatrix by_psi = resolved.weights.topRows(first);
     const SparseMatrix by_x = resolved.weights.bottomRows(model_->coefficient_count());
-    // Variances of single coefficients are in the selected inverse; the others take a solve each.
-    std::vector<Index> several;
-    bool any_single = false;
-    for (Index c = 0; c < count; ++c) {
-        const Index entries = by_x.outerIndexPtr()[c + 1] - by_x.outerIndexPtr()[c];
-        if (entries > 1) several.push_back(c);
-        any_single = any_single || entries == 1;
-    }
+    // Variances of single coefficients, and of those of one level, are in the selected inverse; the others take a solve
+    // each, and so do a few.
     constexpr Index kFewSolves = 4;
-    if (any_single && count <= kFewSolves) {
-        several.resize(at(count));
-        std::iota(several.begin(), several.end(), Index{0});
-        any_single = false;
-    }
     Parts result{Matrix(count, nodes()), Matrix::Zero(count, nodes())};
     detail::in_parallel(options_.threads, nodes(), [&](Index k) {
         const std::shared_ptr<const FieldConditional> given = conditional(k);
         result.means.col(k) = resolved.constants + by_psi.transpose() * psi_.col(k) + by_x.transpose() * given->mean();
-        if (any_single) {
-            const Vector variances = given->variances();
-            for (Index c = 0; c < count; ++c) {
-                for (SparseMatrix::InnerIterator entry(by_x, c); entry; ++entry) {
-                    result.variances(c, k) = entry.value() * entry.value() * variances[entry.row()];
-                }
-            }
+        if (count > kFewSolves) {
+            result.variances.col(k) = given->variances(by_x);
+            return;
         }
-        for (const Index c : several) {
+        for (Index c = 0; c < count; ++c) {
+            if (by_x.outerIndexPtr()[c + 1] == by_x.outerIndexPtr()[c]) continue;
             const Vector column = by_x.col(c);
             result.variances(c, k) = column.dot(given->covariance_times(column).col(0));
         }
@@ -220,15 +210,28 @@ FieldIntegral::Parts FieldIntegral::parts(const Functionals& functionals) const 
     return result;
 }
 
-FieldMarginals FieldIntegral::summary(const Matrix& means, const Matrix& variances) const {
-    const auto moments = [&](const Vector& weights, Vector& mean, Vector& sd) {
-        mean = means * weights;
-        Vector square = variances * weights;
-        for (Index k = 0; k < means.cols(); ++k) square += weights[k] * (means.col(k) - mean).cwiseAbs2();
-        sd = square.cwiseSqrt();
-    };
+namespace {
+
+// By nodes of these weights, that come to one.
+void moments(const Matrix& means, const Matrix& variances, const Vector& weights, Vector& mean, Vector& sd) {
+    mean = means * weights;
+    Vector square = variances * weights;
+    for (Index k = 0; k < means.cols(); ++k) square += weights[k] * (means.col(k) - mean).cwiseAbs2();
+    sd = square.cwiseSqrt();
+}
+
+// The error of a lattice by that of every other of its nodes, both small: such errors fall as the exponential of the
+// square of the shortest vectors of the dual lattice, of which there are 2n, and 2ⁿ with half of the nodes.
+double finer_error(double coarse, Index dimension) {
+    const auto n = static_cast<double>(dimension);
+    return std::min(1.0, 2.0 * n * std::exp2(-n)) * std::pow(std::min(coarse, 1.0), std::max(4.0 / n, 1.0));
+}
+
+}  // namespace
+
+FieldMarginals FieldIntegral::summary(const Parts& own, const Matrix* fresh) const {
     FieldMarginals result;
-    moments(weights_, result.mean, result.sd);
+    moments(own.means, own.variances, weights_, result.mean, result.sd);
     const Vector inverse = (result.sd.array() > 0.0).select(result.sd.cwiseInverse(), 0.0);
     if (!lattice_) {
         result.mean_error = Vector::Constant(result.mean.size(), 1.0 / std::sqrt(ess_));
@@ -242,9 +245,17 @@ FieldMarginals FieldIntegral::summary(const Matrix& means, const Matrix& varianc
     coarse /= coarse.sum();
     Vector mean;
     Vector sd;
-    moments(coarse, mean, sd);
+    moments(own.means, own.variances, coarse, mean, sd);
     result.mean_error = (mean - result.mean).cwiseAbs().cwiseProduct(inverse);
     result.sd_error = (sd - result.sd).cwiseAbs().cwiseProduct(inverse);
+    const Index dimension = psi_.rows();
+    for (Vector* error : {&result.mean_error, &result.sd_error}) {
+        for (double& one : *error) one = finer_error(one, dimension);
+    }
+    if (fresh == nullptr) return result;
+    moments(*fresh, Matrix::Zero(fresh->rows(), fresh->cols()), fresh_weights_, mean, sd);
+    result.mean_error = result.mean_error.cwiseMax((mean - result.mean).cwiseAbs().cwiseProduct(inverse));
+    result.sd_error = result.sd_error.cwiseMax((sd - result.sd).cwiseAbs().cwiseProduct(inverse));
     return result;
 }
 
@@ -298,17 +309,21 @@ FieldMarginals FieldIntegral::coefficients() const {
     Vector mean;
     Vector sd;
     finish(coarse, mean, sd);
-    result.mean_error = (mean - result.mean).cwiseAbs().cwiseQuotient(result.sd);
-    result.sd_error = (sd - result.sd).cwiseAbs().cwiseQuotient(result.sd);
+    for (Index i = 0; i < size; ++i) {
+        mean[i] = finer_error(std::abs(mean[i] - result.mean[i]) / result.sd[i], psi_.rows());
+        sd[i] = finer_error(std::abs(sd[i] - result.sd[i]) / result.sd[i], psi_.rows());
+    }
+    result.mean_error = mean;
+    result.sd_error = sd;
     return result;
 }
 
 FieldMarginals FieldIntegral::marginals(const Functionals& functionals,
                                         const std::vector<double>& probabilities) const {
-    const Parts own = parts(functionals);
-    FieldMarginals result = summary(own.means, own.variances);
-    if (probabilities.empty()) return result;
     const Functionals::Resolved resolved = functionals.resolve(model_->layout());
+    const Parts own = parts(resolved);
+    FieldMarginals result = summary(own);
+    if (probabilities.empty()) return result;
     const Index first = model_->variance_count();
     result.quantiles.resize(static_cast<Index>(probabilities.size()), result.mean.size());
     detail::in_parallel(options_.threads, result.mean.size(), [&](Index c) {
@@ -328,11 +343,12 @@ FieldMarginals FieldIntegral::marginals(const Functionals& functionals,
             values += entry.value() * fine_.row(entry.row()).transpose();
             slope[entry.row()] = entry.value();
         }
-        const double width = (cell_.transpose() * slope).norm();
-        result.quantiles.col(c) =
-            lattice_
-                ? detail::spread_quantiles(fine_weights_, values, Vector::Constant(values.size(), width), probabilities)
-                : detail::weighted_quantiles(fine_weights_, values, probabilities);
+        Vector widths(values.size());
+        for (Index i = 0; i < widths.size(); ++i) {
+            widths[i] = (cells_[at(piece_of_node(node_of_cell(i)))].transpose() * slope).norm();
+        }
+        result.quantiles.col(c) = lattice_ ? detail::spread_quantiles(fine_weights_, values, widths, probabilities)
+                                           : detail::weighted_quantiles(fine_weights_, values, probabilities);
     });
     return result;
 }
@@ -350,17 +366,22 @@ Matrix values_at(const FieldIntegral::Function& function, const Matrix& psi, int
 
 FieldMarginals FieldIntegral::functions(const Function& function, const std::vector<double>& probabilities) const {
     const Matrix values = values_at(function, psi_, options_.threads);
-    FieldMarginals result = summary(values, Matrix::Zero(values.rows(), values.cols()));
+    const Matrix fresh = lattice_ && psi_.rows() > 0 ? values_at(function, fresh_psi_, options_.threads) : Matrix();
+    const FieldIntegral::Parts own_parts{values, Matrix::Zero(values.rows(), values.cols())};
+    FieldMarginals result = summary(own_parts, fresh.size() > 0 ? &fresh : nullptr);
     if (probabilities.empty()) return result;
     const Matrix fine = values_at(function, fine_, options_.threads);
     // How far a function goes across a cell, from differences about its node.
     Matrix widths = Matrix::Zero(values.rows(), nodes());
-    for (Index j = 0; j < cell_.cols() && lattice_; ++j) {
-        const Matrix up = values_at(function, psi_.colwise() + 0.5 * cell_.col(j), options_.threads);
-        const Matrix down = values_at(function, psi_.colwise() - 0.5 * cell_.col(j), options_.threads);
+    for (Index j = 0; j < psi_.rows() && lattice_; ++j) {
+        Matrix half(psi_.rows(), nodes());
+        for (Index k = 0; k < nodes(); ++k) half.col(k) = 0.5 * cells_[at(piece_of_node(k))].col(j);
+        const Matrix up = values_at(function, psi_ + half, options_.threads);
+        const Matrix down = values_at(function, psi_ - half, options_.threads);
         widths += (up - down).cwiseAbs2();
     }
     const Index cells = fine_.cols() / nodes();
+    const double finer = std::pow(static_cast<double>(cells), 1.0 / std::max(1.0, static_cast<double>(psi_.rows())));
     result.quantiles.resize(static_cast<Index>(probabilities.size()), values.rows());
     for (Index c = 0; c < values.rows(); ++c) {
         const Vector own = fine.row(c);
@@ -368,6 +389,23 @@ FieldMarginals FieldIntegral::functions(const Function& function, const std::vec
         for (Index i = 0; i < own.size(); ++i) width[i] = std::sqrt(widths(c, i / cells));
         result.quantiles.col(c) = lattice_ ? detail::spread_quantiles(fine_weights_, own, width, probabilities)
                                            : detail::weighted_quantiles(fine_weights_, own, probabilities);
+        // A quantile is off by what its probability is, over the density there, about that of a normal: by the nodes
+        // between, as they weigh and as they were expected to, each spread over a step.
+        constexpr double kFarthestQuantile = 0.04;
+        for (Index q = 0; q < result.quantiles.rows() && fresh.size() > 0; ++q) {
+            const double p = probabilities[at(q)];
+            if (p < kFarthestQuantile || p > 1.0 - kFarthestQuantile) continue;
+            double missed = 0.0;
+            for (Index k = 0; k < fresh.cols(); ++k) {
+                const double step = finer * std::sqrt(widths(c, k));
+                const double away = result.quantiles(q, c) - fresh(c, k);
+                const double below = step > 0.0 ? std::clamp(away / step + 0.5, 0.0, 1.0) : away >= 0.0 ? 1.0 : 0.0;
+                missed += (fresh_weights_[k] - fresh_expected_[k]) * below;
+            }
+            const double z = detail::normal_quantile(p);
+            const double density = std::exp(-0.5 * z * z) / std::sqrt(2.0 * std::numbers::pi);
+            result.mean_error[c] = std::max(result.mean_error[c], std::abs(missed) / density);
+        }
     }
     return result;
 }
@@ -496,13 +534,13 @@ FieldDraws FieldIntegral::draw(Index count, std::uint64_t seed, Index each) cons
         const double* found = std::upper_bound(
             begin, end, (static_cast<double>(i) + random.uniform()) / static_cast<double>(places) * *(end - 1));
         const Index cell = std::min<Index>(found - begin, cumulated.size() - 1);
-        Vector psi = fine_.col(cell);
-        for (Index j = 0; j < cell_.cols(); ++j) psi += (random.uniform() - 0.5) * cell_.col(j);
+        const Vector psi = fine_place(cell, random);
         // A node's field is near.
-        const FieldConditional* near =
-            conditionals_.empty() ? nullptr : conditionals_[at(cell * nodes() / fine_.cols())].get();
+        const FieldConditional* near = conditionals_.empty() ? nullptr : conditionals_[at(node_of_cell(cell))].get();
         const std::unique_ptr<FieldConditional> given = model_->conditional(psi, near);
-        const double log_weight = lattice_ ? given->log_density() - std::log(fine_weights_[cell]) : 0.0;
+        const Matrix& sides = cells_[at(piece_of_node(node_of_cell(cell)))];
+        const double log_weight =
+            lattice_ ? given->log_density() - std::log(fine_weights_[cell] / std::abs(sides.determinant())) : 0.0;
         Vector z;
         for (Index s = i * each; s < std::min(count, (i + 1) * each); ++s) {
             // Two by two they are mirrored: what is linear in the coefficients has no noise then.

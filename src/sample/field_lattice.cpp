@@ -2,6 +2,7 @@
 
 #include <lrvb/sample/field_integral.hpp>
 
+#include <Eigen/Cholesky>
 #include <Eigen/LU>
 
 #include <algorithm>
@@ -48,8 +49,35 @@ struct FieldIntegral::Lattice {
     }
 };
 
+struct FieldIntegral::Piece {
+    Matrix inverse_axes;  // of the lattice, in steps
+    std::map<std::vector<int>, bool> places;
+    Vector top;
+    double highest = kNone;
+    Matrix psi;
+    Vector weights;  // exp(e − highest)
+    std::vector<bool> coarse;
+    std::vector<std::shared_ptr<const FieldConditional>> conditionals;
+    double log_volume = 0.0;  // of a step
+    Matrix cell;
+    Matrix fine;
+    Vector fine_weights;
+    Matrix fresh;  // half a step from each node along all axes
+    Vector fresh_weights;
+
+    bool covers(const Vector& psi_in) const {
+        const Vector steps = inverse_axes * (psi_in - top);
+        std::vector<int> place(at(steps.size()));
+        for (Index j = 0; j < steps.size(); ++j) {
+            if (!(std::abs(steps[j]) < 1e6)) return false;
+            place[at(j)] = static_cast<int>(std::lround(steps[j]));
+        }
+        return places.contains(place);
+    }
+};
+
 // From the top outwards, a shell at a time: the neighbours, along the axes, of what has not dropped too far.
-void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
+bool FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes, std::vector<Piece>& pieces) const {
     const Index dimension = top.size();
     Lattice lattice;
     lattice.top = top;
@@ -80,10 +108,7 @@ void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
             if (keeps) lattice.conditionals.emplace(frontier[i].first, std::move(conditionals[i]));
             lattice.highest = std::max(lattice.highest, found[static_cast<Index>(i)]);
         }
-        if (static_cast<Index>(lattice.values.size()) > options_.most_nodes) {
-            sample(top, axes);
-            return;
-        }
+        if (static_cast<Index>(lattice.values.size()) > options_.most_nodes) return false;
         std::vector<std::pair<Lattice::Place, Lattice::Place>> next;
         for (const auto& [place, from] : frontier) {
             if (!(lattice.values.at(place) > lattice.highest - options_.drop)) continue;
@@ -103,33 +128,144 @@ void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
 
     std::vector<Lattice::Place> kept;
     for (const auto& [place, value] : lattice.values) {
-        if (value > lattice.highest - options_.drop) kept.push_back(place);
+        if (!(value > lattice.highest - options_.drop)) continue;
+        const Vector psi = lattice.psi(place);
+        // What another lattice has is counted there.
+        if (std::none_of(pieces.begin(), pieces.end(), [&](const Piece& other) { return other.covers(psi); })) {
+            kept.push_back(place);
+        }
     }
+    if (kept.empty()) return true;
     correct(lattice, kept);
-    psi_.resize(dimension, static_cast<Index>(kept.size()));
-    weights_.resize(psi_.cols());
-    for (Index k = 0; k < psi_.cols(); ++k) {
-        psi_.col(k) = lattice.psi(kept[at(k)]);
-        weights_[k] = std::exp(lattice.values.at(kept[at(k)]) - lattice.highest);
-        coarse_.push_back(std::accumulate(kept[at(k)].begin(), kept[at(k)].end(), 0) % 2 == 0);
-        if (keeps) conditionals_.push_back(lattice.conditionals.at(kept[at(k)]));
+    Piece piece;
+    piece.top = top;
+    piece.highest = lattice.highest;
+    piece.inverse_axes = lattice.axes.inverse();
+    piece.log_volume = std::log(std::abs(lattice.axes.determinant()));
+    piece.psi.resize(dimension, static_cast<Index>(kept.size()));
+    piece.weights.resize(piece.psi.cols());
+    for (Index k = 0; k < piece.psi.cols(); ++k) {
+        const Lattice::Place& place = kept[at(k)];
+        piece.places.emplace(place, true);
+        piece.psi.col(k) = lattice.psi(place);
+        piece.weights[k] = std::exp(lattice.values.at(place) - lattice.highest);
+        piece.coarse.push_back(std::accumulate(place.begin(), place.end(), 0) % 2 == 0);
+        if (keeps) piece.conditionals.push_back(lattice.conditionals.at(place));
     }
-    const double volume = std::abs(lattice.axes.determinant());
-    log_evidence_ = lattice.highest + std::log(weights_.sum() * volume);
-    weights_ /= weights_.sum();
-    k_hat_ = kNone;
-    ess_ = static_cast<double>(psi_.cols());
+    interpolate(lattice, kept, piece);
+    pieces.push_back(std::move(piece));
+    return true;
+}
 
-    // Between them, on a finer lattice, by cubics along each axis.
+// One about each top that no other reaches.
+bool FieldIntegral::fill_lattices() {
+    std::vector<Piece> pieces;
+    for (const FieldMode& mode : model_->modes(options_.threads)) {
+        const auto covers = [&](const Piece& piece) { return piece.covers(mode.psi); };
+        if (std::any_of(pieces.begin(), pieces.end(), covers)) continue;
+        if (!options_.other_nodes) {
+            if (!fill_lattice(mode.psi, mode.axes, pieces)) return false;
+            continue;
+        }
+        // Half a step off the top, along the columns of the Cholesky factor.
+        const Matrix covariance = mode.axes * mode.axes.transpose();
+        const Matrix axes = covariance.llt().matrixL();
+        const Vector half = Vector::Constant(mode.psi.size(), 0.5 * options_.step);
+        if (!fill_lattice(mode.psi + axes * half, axes, pieces)) return false;
+    }
+    join(pieces);
+    return true;
+}
+
+void FieldIntegral::join(std::vector<Piece>& pieces) {
+    double highest = kNone;
+    Index nodes = 0;
+    Index fine = 0;
+    first_nodes_.clear();
+    tops_.clear();
+    cells_.clear();
+    shares_.clear();
+    coarse_.clear();
+    conditionals_.clear();
+    for (const Piece& piece : pieces) {
+        highest = std::max(highest, piece.highest + piece.log_volume);
+        nodes += piece.psi.cols();
+        fine += piece.fine.cols();
+    }
+    const Index dimension = pieces.front().psi.rows();
+    psi_.resize(dimension, nodes);
+    weights_.resize(nodes);
+    fine_.resize(dimension, fine);
+    fine_weights_.resize(fine);
+    fresh_psi_.resize(dimension, nodes);
+    fresh_expected_.resize(nodes);
+    Index node = 0;
+    Index cell = 0;
+    for (Piece& piece : pieces) {
+        const double scale = std::exp(piece.highest + piece.log_volume - highest);
+        first_nodes_.push_back(node);
+        tops_.push_back(piece.top);
+        cells_.push_back(piece.cell);
+        psi_.middleCols(node, piece.psi.cols()) = piece.psi;
+        weights_.segment(node, piece.psi.cols()) = scale * piece.weights;
+        shares_.push_back(scale * piece.weights.sum());
+        fine_.middleCols(cell, piece.fine.cols()) = piece.fine;
+        fine_weights_.segment(cell, piece.fine.cols()) = scale * piece.fine_weights;
+        fresh_psi_.middleCols(node, piece.psi.cols()) = piece.fresh;
+        fresh_expected_.segment(node, piece.psi.cols()) = scale * piece.fresh_weights;
+        coarse_.insert(coarse_.end(), piece.coarse.begin(), piece.coarse.end());
+        conditionals_.insert(conditionals_.end(), piece.conditionals.begin(), piece.conditionals.end());
+        node += piece.psi.cols();
+        cell += piece.fine.cols();
+    }
+    const double total = weights_.sum();
+    log_evidence_ = highest + std::log(total);
+    weights_ /= total;
+    for (double& share : shares_) share /= total;
+    fine_weights_ /= fine_weights_.sum();
+    k_hat_ = kNone;
+    ess_ = static_cast<double>(nodes);
+    weigh_fresh(pieces, highest);
+}
+
+// By e itself. Where each takes a search, half of very many have to do.
+void FieldIntegral::weigh_fresh(const std::vector<Piece>& pieces, double highest) {
+    constexpr Index kMany = 300;
+    const bool is_dear = model_->has_corrections() && nodes() > kMany;
+    fresh_weights_ = Vector::Zero(nodes());
+    detail::in_parallel(options_.threads, nodes(), [&](Index k) {
+        if (is_dear && !coarse_[at(k)]) {
+            fresh_expected_[k] = 0.0;
+            return;
+        }
+        double value = kNone;
+        try {
+            const FieldConditional* near = conditionals_.empty() ? nullptr : conditionals_[at(k)].get();
+            value = near == nullptr ? model_->corrected_log_density(fresh_psi_.col(k))
+                                    : model_->conditional(fresh_psi_.col(k), near)->log_density();
+        } catch (const std::domain_error&) {
+        }
+        if (!std::isfinite(value)) return;
+        fresh_weights_[k] = std::exp(value + pieces[at(piece_of_node(k))].log_volume - highest);
+    });
+    fresh_expected_ /= fresh_expected_.sum();
+    fresh_weights_ /= fresh_weights_.sum();
+}
+
+// Between nodes, on a finer lattice, by cubics along each axis.
+void FieldIntegral::interpolate(const Lattice& lattice, const std::vector<std::vector<int>>& kept, Piece& piece) const {
+    const Index dimension = piece.psi.rows();
     constexpr std::array<int, 6> kFiner{1, 16, 8, 4, 3, 2};
     const int finer = dimension <= 5 ? kFiner[at(dimension)] : 1;
     Index cells = 1;
     for (Index j = 0; j < dimension; ++j) cells *= finer;
-    cell_ = lattice.axes / finer;
-    fine_.resize(dimension, psi_.cols() * cells);
-    fine_weights_.resize(fine_.cols());
+    piece.cell = lattice.axes / finer;
+    piece.fine.resize(dimension, piece.psi.cols() * cells);
+    piece.fine_weights.resize(piece.fine.cols());
+    piece.fresh.resize(dimension, piece.psi.cols());
+    piece.fresh_weights.resize(piece.psi.cols());
     const double missing = lattice.highest - options_.drop - 3.0;
-    detail::in_parallel(options_.threads, psi_.cols(), [&](Index k) {
+    detail::in_parallel(options_.threads, piece.psi.cols(), [&](Index k) {
         const Lattice::Place& place = kept[at(k)];
         // All values that cells of this node may need, two to either side.
         constexpr int kSide = 5;
@@ -146,15 +282,12 @@ void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
             near[at(b)] = value == lattice.values.end() ? missing : std::max(value->second, missing - 20.0);
         }
         std::vector<double> shrinking;
-        for (Index c = 0; c < cells; ++c) {
-            Vector point = psi_.col(k);
+        Vector offsets(dimension);
+        // Axis by axis, the first running fastest: five values become one.
+        const auto weight_there = [&] {
             shrinking = near;
             std::size_t size = shrinking.size();
-            Index rest = c;
-            // Axis by axis, the first running fastest: five values become one.
-            for (Index j = 0; j < dimension; ++j, rest /= finer) {
-                const double offset = (static_cast<double>(rest % finer) + 0.5) / finer - 0.5;
-                point += offset * lattice.axes.col(j);
+            for (const double offset : offsets) {
                 const int first = offset < 0.0 ? 0 : 1;
                 const std::array<double, 4> weights = cubic_weights(offset < 0.0 ? 1.0 + offset : offset);
                 size /= kSide;
@@ -164,11 +297,20 @@ void FieldIntegral::fill_lattice(const Vector& top, const Matrix& axes) {
                     shrinking[i] = sum;
                 }
             }
-            fine_.col(k * cells + c) = point;
-            fine_weights_[k * cells + c] = std::exp(std::min(shrinking[0] - lattice.highest, 2.0));
+            return std::exp(std::min(shrinking[0] - lattice.highest, 2.0));
+        };
+        for (Index c = 0; c < cells; ++c) {
+            Index rest = c;
+            for (Index j = 0; j < dimension; ++j, rest /= finer) {
+                offsets[j] = (static_cast<double>(rest % finer) + 0.5) / finer - 0.5;
+            }
+            piece.fine.col(k * cells + c) = piece.psi.col(k) + lattice.axes * offsets;
+            piece.fine_weights[k * cells + c] = weight_there();
         }
+        offsets.setConstant(0.5);
+        piece.fresh.col(k) = piece.psi.col(k) + lattice.axes * offsets;
+        piece.fresh_weights[k] = weight_there();
     });
-    fine_weights_ /= fine_weights_.sum();
 }
 
 // Where rows are not normal, the lattice reaches as far as the bound does, but its nodes weigh what they do with what

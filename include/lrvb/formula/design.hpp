@@ -33,11 +33,14 @@
 /// thousand, or another one in every row.
 namespace lrvb {
 
-/// A random term, such as (1 + Days | Subject): the rows' groups, and what is multiplied with their effects.
+/// All random effects of one grouping factor, such as (1 + Days | Subject): the rows' groups, and what is multiplied
+/// with their effects. (1 | g) + (0 + x | g), which (x || g) stands for, is one term with two blocks.
 struct RandomTerm {
     std::string name;                  // "Subject", "g:h"
     std::vector<std::string> levels;   // "308", …; of g:h "a:b"
     std::vector<std::string> effects;  // "intercept", "Days"
+    std::vector<Index> blocks;         // sizes of the blocks of correlated effects, in order
+    Index intercept = -1;              // which effect it is; −1: there is none
     std::vector<int> level;            // of each row, from 0; −1 for a group that the fit did not have
     Matrix values;                     // rows × effects: ones for an intercept
 };
@@ -93,7 +96,10 @@ class LRVB_EXPORT FormulaCoding {
         std::vector<std::string> columns;  // of the group: g and h of g:h
         std::vector<std::string> levels;
         std::vector<std::string> effects;
+        std::vector<Index> blocks;  // sizes of the blocks of correlated effects, in order
+        Index intercept = -1;       // which effect it is; −1: there is none
     };
+    /// One for each grouping factor.
     const std::vector<Random>& random() const;
 
     /// A column that is coded by its levels, the baseline first.

@@ -12,6 +12,7 @@
 ///
 ///     normal(mean, sd)          half_t(df, scale)       half_cauchy(scale)      half_normal(scale)
 ///     exponential(rate)         uniform(lower, upper)   gamma(shape, rate)
+///     huang_wand(df)            lkj(eta)                of correlations
 ///
 /// What a sentence is about is a name and indices, which are texts of the data and may hold anything: `beta[a,b]` with
 /// a column called "a,b" is as good as `sd[a,b]`. So they are compared as a whole with the names there are

@@ -21,6 +21,13 @@
 /// α is the intercept at the centre of the columns, of which the prior speaks; the one at zero is α − Σ_j β_j x̄_j. With
 /// weights a row counts w_n times.
 ///
+/// **Random effects** are computed at the means of their columns too, where a factor has an intercept:
+///
+///     zᵀu = ũ_0 + Σ_e u_e (z_e − z̄_e),     ũ_0 = u_0 + Σ_e z̄_e u_e
+///
+/// The coefficients of the layout are (ũ_0, u_1, …), so that no origin of a column costs digits. The prior speaks of
+/// them where FieldPrior::Factor::at_means says so, and is carried over exactly where it speaks of u_0.
+///
 /// **What is fitted.** With ψ at a point and q(x) = N(m, S), the bound is maximised over S:
 ///
 ///     F(ψ, m) = max_S { E_q log p(y, x | ψ) + entropy(q) } + log p(ψ)
@@ -66,6 +73,11 @@ struct FieldFactor {
     std::vector<std::string> effects;  // "intercept", "Days"
     std::vector<int> level;            // of each row, from 0
     Matrix values;                     // rows × effects: the z_n; ones for an intercept
+    /// Sizes of the blocks of correlated effects, in order; empty: all are correlated. (x || g) has blocks of one.
+    std::vector<Index> blocks = {};
+    /// Which effect is the intercept, whose values are ones; −1: none. The other effects are centred where there is
+    /// one.
+    Index intercept = -1;
 };
 
 struct FieldData {
@@ -107,10 +119,16 @@ struct LRVB_EXPORT FieldPrior {
     struct Factor {
         std::vector<ScalePrior> sd;  // of each effect
         /// Two and more effects: Huang & Wand's prior of the covariance matrix (2013), with the auxiliaries integrated
-        /// out: p(Σ) ∝ |Σ|^{−(ν+2q)/2} Π_k (ν (Σ⁻¹)_kk + 1/A_k²)^{−(ν+q)/2}. Every sd is then half_t(ν, A_k), with one
-        /// ν; every correlation is uniform for ν = 2. Otherwise sds are independent of each other and of a correlation
-        /// matrix that is uniform (LKJ's with 1).
+        /// out, for each block: p(Σ) ∝ |Σ|^{−(ν+2q)/2} Π_k (ν (Σ⁻¹)_kk + 1/A_k²)^{−(ν+q)/2}. Every sd is then
+        /// half_t(ν, A_k), with one ν; every correlation is uniform for ν = 2. Otherwise sds are independent of each
+        /// other and of a correlation matrix that is uniform (LKJ's with 1).
         bool huang_wand = true;
+        /// Whether the prior of the intercept's block speaks of its effects at the means of their columns (ũ_0, u_1,
+        /// …), rather than of u_0 at zero. Huang & Wand's always does, where there is an intercept; a uniform prior of
+        /// an sd never.
+        bool at_means = true;
+        /// Those means; absent: of the rows. So that a prior stays where it is when rows change.
+        std::optional<Vector> centre = {};
     };
     std::vector<Factor> factors;
     double nu_shape = 2.0;  // student: degrees of freedom ~ Gamma, above 1
@@ -149,12 +167,21 @@ class LRVB_EXPORT FieldConditional {
     virtual const Vector& mean() const = 0;
     /// Var(x_i | ψ, y) of all of them, by a selected inverse.
     virtual Vector variances() const = 0;
+    /// Of combinations of them, one a column: by a selected inverse too where a column is of the effects of one level.
+    virtual Vector variances(const SparseMatrix& combinations) const = 0;
     /// Cov(x | ψ, y) times vectors over the coefficients.
     virtual Matrix covariance_times(const Matrix& x) const = 0;
     /// Deviations from the mean, of independent standard normals: one draw a column.
     virtual Matrix root_times(const Matrix& standard_normals) const = 0;
     /// log |Cov(x | ψ, y)⁻¹|.
     virtual double log_determinant() const = 0;
+};
+
+/// A top of e(ψ) = log p(y | ψ) + log p(ψ), or of its bound.
+struct FieldMode {
+    Vector psi;
+    Matrix axes;            // one sd along each axis of −∇²e, a column each; shorter where that is flat
+    double log_mass = 0.0;  // of the normal there, up to a constant
 };
 
 namespace detail {
@@ -218,17 +245,19 @@ class LRVB_EXPORT FieldModel final : public RowModel {
     /// The position of u[factor, level, effect] in the layout.
     Index effect_position(Index factor, Index level, Index effect) const;
 
-    /// By name, in the units of the data: "intercept" (at zero), "beta[Days]", "u[Subject,308,Days]", and
-    /// "log_sd[Subject,Days]", "atanh_cor[Subject,intercept,Days]" (of factors with two effects), "log_sigma",
-    /// "log_nu_minus_one".
+    /// By name, in the units of the data: "intercept" and "u[Subject,308,intercept]" (at zero), "beta[Days]",
+    /// "u[Subject,308,Days]", and "log_sd[Subject,Days]", "atanh_cor[Subject,intercept,Days]" (of factors with two
+    /// effects), "log_sigma", "log_nu_minus_one". What is at the means of the columns ends in "_at_means".
     Functionals in_data_units(const std::vector<std::string>& names) const;
-    /// Of all coefficients in the order of the layout, α for the intercept: Functionals of them in the units of the
-    /// data.
+    /// Of all coefficients in the order of the layout, α for the intercept and ũ_0 for those of groups: Functionals of
+    /// them in the units of the data.
     Functionals coefficients() const;
+    /// What is added to each ψ in the units of the data: the log of its unit; zero for what has none.
+    Vector psi_shift() const;
     /// x̄: where α is the intercept; zeros without one.
     const Vector& centre() const;
 
-    /// The sds and correlations of each factor, σ (and ν), in the units of the data, as functions of ψ.
+    /// The sds and correlations of each factor at zero, σ (and ν), in the units of the data, as functions of ψ.
     const std::vector<FieldVariance>& variances() const;
     Vector variance_values(const VectorView& psi) const;
     /// d values / d ψ.
@@ -249,8 +278,9 @@ class LRVB_EXPORT FieldModel final : public RowModel {
     /// The same with what a bound misses, as a conditional has it; and whether that is anything.
     double corrected_log_density(const VectorView& psi) const;
     bool has_corrections() const;
-    /// The ψ at the top of it, found by Newton's method from `psi`, or from a guess.
-    Vector top(const std::optional<Vector>& psi = {}) const;
+    /// Its tops, by Newton's method from several starts: the best first, and those that hold at least a ten-thousandth
+    /// of what that one holds. None where there is no ψ.
+    const std::vector<FieldMode>& modes(int threads = 1) const;
     /// Multiplications of one conditional, about.
     double work() const;
 

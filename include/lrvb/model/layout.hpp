@@ -41,6 +41,7 @@ class LRVB_EXPORT Layout {
 
     /// The variable of that name; throws std::invalid_argument where there is none.
     Index variable(const std::string& name) const;
+    bool has_variable(const std::string& name) const { return by_name_.contains(name); }
     /// The position of the statistic of that name ("mu[1]", "log_tau"); throws std::invalid_argument where there is
     /// none.
     Index statistic(const std::string& name) const;

@@ -20,6 +20,8 @@ struct IntegrationOptions {
     Index draws = 4000;
     std::uint64_t seed = 1;
     int threads = 1;
+    /// By another rule than that of a fit, which it checks.
+    bool other_nodes = false;
     /// Called now and then with the share that is done; returning false ends it with std::runtime_error.
     std::function<bool(double)> progress = {};
 };
@@ -43,6 +45,8 @@ struct IntegratedPosterior {
     Index nodes = 0;
     /// How it was found, in words: "the exact posterior, by integration over 2 variance parameters (114 nodes)".
     std::string how;
+    /// Whether draws, weighted by the exact posterior, agree where the distribution given ψ is an approximation.
+    bool is_confirmed = true;
     /// Whether the numbers can be relied on, and why or why not, in a sentence.
     bool reliable = false;
     std::string trust;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <lrvb/export.hpp>
+#include <lrvb/family/random.hpp>
 #include <lrvb/model/field.hpp>
 
 #include <cstdint>
@@ -19,9 +20,12 @@
 /// (towards an sd of zero, where steps are no longer than 1 in ψ). Beyond, they are importance draws from a Student
 /// t about the top, with Pareto-smoothed weights.
 ///
-/// Its own error is told by every other node of the lattice against all of them, which is that of a coarser lattice and
-/// so an upper bound of this one's, or by the effective size of the draws. What it does not see: a second top of e,
-/// apart from the first by a valley deeper than `drop`; and where conditionals are approximations, their error.
+/// Where e has several tops that matter (FieldModel::modes), each that no other lattice reaches has a lattice of its
+/// own, and they are added up as they weigh.
+///
+/// Its own error is told by nodes that the rule did not use, halfway between those of the lattice: by the rule that
+/// they make, and by what was interpolated there; of coefficients by every other node of the lattice against all of
+/// them. Of draws it is their effective size. What it does not see: where conditionals are approximations, their error.
 ///
 /// Quantiles of coefficients are those of the mixture of normals; those of functions of ψ are of e interpolated between
 /// nodes by cubics.
@@ -38,13 +42,13 @@ struct FieldIntegralOptions {
     Index lattice_dimensions = 5;
     /// A lattice with more nodes than these is given up for draws.
     Index most_nodes = 20000;
+    /// By other nodes in other coordinates, closer to each other: what another integral is checked by.
+    bool other_nodes = false;
     /// Of importance sampling.
     Index draws = 2000;
     std::uint64_t seed = 1;
     /// Changes no bit of the answer.
     int threads = 1;
-    /// Where to look for the top; the fit's ψ saves the search.
-    std::optional<Vector> start = {};
 };
 
 /// Some quantities, one an entry.
@@ -52,7 +56,8 @@ struct FieldMarginals {
     Vector mean;
     Vector sd;
     Matrix quantiles;  // one row a probability, one column a quantity; empty where none were asked for
-    /// What a lattice of half the nodes, or the effective size, says: of the means in sds, of the sds relative to them.
+    /// What nodes that were not used, or the effective size, say: of means and quantiles in sds, of sds relative to
+    /// them.
     Vector mean_error;
     Vector sd_error;
 };
@@ -83,6 +88,9 @@ class LRVB_EXPORT FieldIntegral {
     const Matrix& psi() const { return psi_; }
     /// They add up to one.
     const Vector& weights() const { return weights_; }
+    /// The tops that have a lattice of their own, and what of the posterior each of these holds.
+    const std::vector<Vector>& tops() const { return tops_; }
+    const std::vector<double>& shares() const { return shares_; }
     /// log p(y), in the units of the data.
     double log_evidence() const { return log_evidence_; }
     /// Of importance draws; −∞ and the number of nodes for a lattice.
@@ -110,15 +118,26 @@ class LRVB_EXPORT FieldIntegral {
 
   private:
     struct Lattice;
-    struct Parts;  // of functionals, at every node
+    struct Piece;  // what is made of a lattice
+    struct Parts;  // of functionals, at some nodes
 
-    void fill_lattice(const Vector& top, const Matrix& axes);
+    /// Whether there are not too many nodes.
+    bool fill_lattices();
+    void refine();
+    bool fill_lattice(const Vector& top, const Matrix& axes, std::vector<Piece>& pieces) const;
+    void interpolate(const Lattice& lattice, const std::vector<std::vector<int>>& kept, Piece& piece) const;
+    void join(std::vector<Piece>& pieces);
+    void weigh_fresh(const std::vector<Piece>& pieces, double highest);
+    Vector fine_place(Index cell, Random& random) const;
     void correct(Lattice& lattice, const std::vector<std::vector<int>>& kept) const;
     bool keeps_conditionals() const;
     std::shared_ptr<const FieldConditional> conditional(Index node) const;
     void sample(const Vector& top, const Matrix& axes);
-    Parts parts(const Functionals& functionals) const;
-    FieldMarginals summary(const Matrix& means, const Matrix& variances) const;
+    Parts parts(const Functionals::Resolved& functionals) const;
+    /// `fresh`: values at the nodes that the rule did not use.
+    FieldMarginals summary(const Parts& own, const Matrix* fresh = nullptr) const;
+    Index piece_of_node(Index node) const;
+    Index node_of_cell(Index cell) const { return cell * nodes() / fine_.cols(); }
 
     const FieldModel* model_;
     FieldIntegralOptions options_;
@@ -132,10 +151,17 @@ class LRVB_EXPORT FieldIntegral {
     double log_evidence_ = 0.0;
     double k_hat_ = 0.0;
     double ess_ = 0.0;
-    // Between nodes: places, their weights, and the half sides of the cells about them.
+    // Between nodes: places, their weights, and of each piece the sides of the cells about them.
     Matrix fine_;
     Vector fine_weights_;
-    Matrix cell_;
+    std::vector<Matrix> cells_;
+    std::vector<Index> first_nodes_;  // of each piece
+    std::vector<Vector> tops_;
+    std::vector<double> shares_;
+    // Nodes that the rule does not use, between those that it does: what they weigh, and would by interpolation.
+    Matrix fresh_psi_;
+    Vector fresh_weights_;
+    Vector fresh_expected_;
 };
 
 }  // namespace lrvb

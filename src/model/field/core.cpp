@@ -31,27 +31,6 @@ Vector units_of_effects(const FieldUnits& units, std::size_t f) {
     return result;
 }
 
-// Partial correlations of a covariance matrix, and its sds, as the ψ of a part; not too near the ends.
-Vector psi_of(const EffectParameters& part, const Matrix& covariance) {
-    const Index q = part.effects();
-    const Vector sds = covariance.diagonal().cwiseMax(1e-6).cwiseSqrt();
-    Vector psi = part.from_sds(sds);
-    Matrix c = Matrix::Zero(q, q);
-    for (Index i = 0; i < q; ++i) {
-        double left = 1.0;
-        for (Index l = 0; l < i; ++l) {
-            const double correlation = covariance(i, l) / (sds[i] * sds[l]);
-            const double along = (correlation - c.row(i).head(l).dot(c.row(l).head(l))) / c(l, l);
-            const double w = std::clamp(along / left, -0.8, 0.8);
-            c(i, l) = w * left;
-            left *= std::sqrt(1.0 - w * w);
-            psi[part.correlation(i, l)] = std::atanh(w);
-        }
-        c(i, i) = left;
-    }
-    return psi;
-}
-
 }  // namespace
 
 bool PsiPoint::has_precisions() const {
@@ -71,7 +50,7 @@ FieldCore::FieldCore(std::shared_ptr<const FieldRows> rows_in, const std::option
         require_size("FieldPrior", "centre", given->centre->size(), data->columns.cols());
         require_finite("FieldPrior", "centre", *given->centre);
     }
-    design = std::make_shared<const FieldDesign>(data, FieldUnits(*data, scales, given ? given->centre : std::nullopt));
+    design = std::make_shared<const FieldDesign>(data, FieldUnits(*data, scales, given ? &*given : nullptr));
     if (here != nullptr) {
         structure = std::make_shared<const FieldStructure>(design);
         here->set_structure(structure);
@@ -169,11 +148,13 @@ void FieldCore::set_prior(const std::optional<FieldPrior>& given) {
             units.slope_unit(j));
     }
     for (std::size_t f = 0; f < data.factors.size(); ++f) {
-        parts.emplace_back(prior.factors[f], units_of_effects(units, f), data.factors[f].name);
+        prior.factors[f].centre = units.effect_centre[f];
+        parts.emplace_back(prior.factors[f], units_of_effects(units, f),
+                           effect_shape(data.factors[f], units.effect_centre[f]), data.factors[f].name);
     }
     if (has_sigma) {
         parts.emplace_back(FieldPrior::Factor{{prior.sigma}, false}, Vector::Constant(1, units.response_scale),
-                           "sigma");
+                           EffectShape{}, "sigma");
     }
 
     const auto add_scale = [&](Index part, Index effect, const std::string& name, const ScalePrior& own, bool shared) {
@@ -203,13 +184,17 @@ void FieldCore::set_prior(const std::optional<FieldPrior>& given) {
     for (std::size_t f = 0; f < data.factors.size(); ++f) {
         const FieldFactor& factor = data.factors[f];
         const Index part = static_cast<Index>(f);
-        const bool shared = parts[f].is_huang_wand();
-        if (shared) {
-            hyperparameter_names.push_back(fmt::format("sd[{}]: df", factor.name));
-            hyperparameters.push_back({Hyperparameter::Kind::scale, part, 0, false});
-        }
+        bool has_shared = false;
         for (std::size_t e = 0; e < factor.effects.size(); ++e) {
-            add_scale(part, static_cast<Index>(e), fmt::format("sd[{},{}]", factor.name, factor.effects[e]),
+            const auto effect = static_cast<Index>(e);
+            const bool shared = parts[f].is_huang_wand(effect);
+            if (shared && !has_shared) {
+                hyperparameter_names.push_back(fmt::format("sd[{}]: df", factor.name));
+                hyperparameters.push_back({Hyperparameter::Kind::scale, part, effect, false});
+                has_shared = true;
+            }
+            const bool at_means = effect == factor.intercept && parts[f].prior_at_means();
+            add_scale(part, effect, fmt::format("sd[{},{}]", factor.name, effect_name(factor.effects[e], at_means)),
                       prior.factors[f].sd[e], shared);
         }
     }
@@ -226,23 +211,31 @@ void FieldCore::set_prior(const std::optional<FieldPrior>& given) {
 
 void FieldCore::make_layout() {
     const FieldData& data = design->data();
+    const auto psi_effect = [&](std::size_t f, Index e) {
+        const FieldFactor& factor = data.factors[f];
+        return effect_name(factor.effects[at(e)], e == factor.intercept && parts[f].psi_at_means());
+    };
     for (std::size_t f = 0; f < data.factors.size(); ++f) {
         const FieldFactor& factor = data.factors[f];
         const Index q = static_cast<Index>(factor.effects.size());
         part_offset_.push_back(layout.size());
         for (Index e = 0; e < q; ++e) {
-            const std::string& effect = factor.effects[at(e)];
             const bool bounded = prior.factors[f].sd[at(e)].kind == ScalePrior::Kind::uniform;
-            layout.add(fmt::format("{}[{},{}]", bounded ? "logit_sd" : "log_sd", factor.name, effect), family::Point{});
-            variances.push_back(
-                {fmt::format("sd[{},{}]", factor.name, effect), FieldVariance::Kind::sd, static_cast<Index>(f), e, e});
+            layout.add(fmt::format("{}[{},{}]", bounded ? "logit_sd" : "log_sd", factor.name, psi_effect(f, e)),
+                       family::Point{});
+            variances.push_back({fmt::format("sd[{},{}]", factor.name, factor.effects[at(e)]), FieldVariance::Kind::sd,
+                                 static_cast<Index>(f), e, e});
         }
         for (Index i = 1; i < q; ++i) {
             for (Index l = 0; l < i; ++l) {
-                const std::string between =
-                    fmt::format("[{},{},{}]", factor.name, factor.effects[at(l)], factor.effects[at(i)]);
-                layout.add((q == 2 ? "atanh_cor" : "atanh_partial_cor") + between, family::Point{});
-                variances.push_back({"cor" + between, FieldVariance::Kind::correlation, static_cast<Index>(f), i, l});
+                if (parts[f].correlation(i, l) < 0) continue;
+                layout.add(
+                    fmt::format("{}[{},{},{}]", parts[f].is_plain_correlation(i) ? "atanh_cor" : "atanh_partial_cor",
+                                factor.name, psi_effect(f, l), psi_effect(f, i)),
+                    family::Point{});
+                variances.push_back(
+                    {fmt::format("cor[{},{},{}]", factor.name, factor.effects[at(l)], factor.effects[at(i)]),
+                     FieldVariance::Kind::correlation, static_cast<Index>(f), i, l});
             }
         }
     }
@@ -258,10 +251,13 @@ void FieldCore::make_layout() {
     variance_count_ = layout.size();
     if (data.intercept) layout.add("intercept", family::Point{});
     for (const std::string& name : data.names) layout.add(fmt::format("beta[{}]", name), family::Point{});
-    for (const FieldFactor& factor : data.factors) {
+    for (std::size_t f = 0; f < data.factors.size(); ++f) {
+        const FieldFactor& factor = data.factors[f];
         for (const std::string& level : factor.levels) {
-            for (const std::string& effect : factor.effects) {
-                layout.add("u[" + factor.name + "," + level + "," + effect + "]", family::Point{});
+            for (std::size_t e = 0; e < factor.effects.size(); ++e) {
+                const bool at_means = static_cast<Index>(e) == factor.intercept && design->units().is_centred(f);
+                layout.add("u[" + factor.name + "," + level + "," + effect_name(factor.effects[e], at_means) + "]",
+                           family::Point{});
             }
         }
     }
@@ -436,7 +432,7 @@ Vector FieldCore::guess() const {
             const double levels = is_sigma ? rows : static_cast<double>(shape().factors[i].levels);
             const Matrix sum = is_sigma ? Matrix::Constant(1, 1, here.squares.residual + here.spread.trace)
                                         : Matrix(here.squares.sums[i] + here.spread.sums[i]);
-            psi.segment(part_offset_[i], parts[i].size()) = psi_of(parts[i], sum / levels);
+            psi.segment(part_offset_[i], parts[i].size()) = parts[i].from_covariance(sum / levels);
         }
         before.inner = here.inner;
     }

@@ -97,6 +97,13 @@ class FieldCore {
     /// Without a value that is finite where it cannot be had. `near` is that of a ψ near by, which saves steps where
     /// rows are not normal.
     Evidence evidence(const VectorView& psi, bool gradient, const Evidence* near = nullptr) const;
+    /// Where to look for tops, the guess first.
+    std::vector<Vector> starts() const;
+    /// The tops that hold at least a ten-thousandth of what the best one holds, which is the first: found once. Throws
+    /// as top does.
+    const std::vector<FieldMode>& modes(int threads) const;
+    /// Whether they are found in the time of a fit.
+    bool has_cheap_modes() const;
     /// What was found at the top too, where asked for.
     Vector top(const std::optional<Vector>& from, Evidence* found = nullptr) const;
     /// ∂²F/∂ψ∂ψ with m held, or, with `held`, with S too, by central differences of the gradient.
@@ -156,8 +163,11 @@ class FieldCore {
     void fold_residuals();
     void keep_rounding();
     Vector guess() const;
+    FieldMode mode_at(const Vector& psi, double value, int threads) const;
 
     Vector guess_;
+    mutable std::once_flag modes_found_;
+    mutable std::vector<FieldMode> modes_;
     mutable std::once_flag brought_;
     mutable std::unique_ptr<const FieldDesign> brought_design_;
 

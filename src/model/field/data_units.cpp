@@ -34,6 +34,14 @@ class Door {
         const Vector& centre = core_.design->units().centre;
         for (Index j = 0; j < centre.size(); ++j) add_coefficient(functional, j + 1, -centre[j]);
     }
+    /// The intercept of a group's effects, which begin there, at zero.
+    void add_effect_intercept(Index functional, std::size_t f, Index first) {
+        const Vector& centre = core_.design->units().effect_centre[f];
+        for (Index e = 0; e < centre.size(); ++e) {
+            const double times = e == core_.design->data().factors[f].intercept ? 1.0 : -centre[e];
+            if (times != 0.0) add_coefficient(functional, first + e, times);
+        }
+    }
     void add_psi(Index functional, Index psi, double shift) {
         constants_[functional] += shift;
         add(functional, psi, 1.0);
@@ -80,15 +88,27 @@ Functionals FieldModel::in_data_units(const std::vector<std::string>& names) con
             door.add_intercept(functional);
             continue;
         }
+        // "u[Subject,308,intercept]" of effects that are at the means.
+        const std::string at_means =
+            names[i].ends_with(']') ? detail::effect_name(names[i].substr(0, names[i].size() - 1), true) + "]" : "";
         Index variable = -1;
+        bool is_at_zero = false;
         try {
-            variable = core.layout.variable(names[i]);
+            is_at_zero = names[i].starts_with("u[") && core.layout.has_variable(at_means);
+            variable = core.layout.variable(is_at_zero ? at_means : names[i]);
         } catch (const std::invalid_argument&) {
             throw std::invalid_argument(
                 fmt::format("the field has no variable {}: ask for {}'beta[column]', 'u[factor,level,effect]', "
                             "'log_sd[factor,effect]' "
                             "or 'log_sigma'",
                             detail::shown(names[i]), core.shape().intercept ? "'intercept', " : ""));
+        }
+        if (is_at_zero) {
+            std::size_t f = core.shape().factors.size() - 1;
+            while (core.shape().factors[f].offset > variable - core.variance_count()) --f;
+            const Index intercept = core.design->data().factors[f].intercept;
+            door.add_effect_intercept(functional, f, variable - core.variance_count() - intercept);
+            continue;
         }
         if (variable >= core.variance_count()) {
             door.add_coefficient(functional, variable - core.variance_count(), 1.0);
@@ -111,6 +131,16 @@ Functionals FieldModel::coefficients() const {
     return door.functionals();
 }
 
+Vector FieldModel::psi_shift() const {
+    Vector result = Vector::Zero(core_->variance_count());
+    for (std::size_t part = 0; part < core_->parts.size(); ++part) {
+        for (Index j = 0; j < core_->parts[part].size(); ++j) {
+            result[core_->part_offset(part) + j] = shift_of(*core_, part, j);
+        }
+    }
+    return result;
+}
+
 const Vector& FieldModel::centre() const {
     return core_->design->units().centre;
 }
@@ -129,7 +159,7 @@ Vector FieldModel::variance_values(const VectorView& psi) const {
     detail::require_size("variance_values", "psi", psi.size(), core.variance_count());
     std::vector<Matrix> covariances;
     for (std::size_t i = 0; i < core.parts.size(); ++i) {
-        const Matrix root = core.parts[i].root(psi.segment(core.part_offset(i), core.parts[i].size()));
+        const Matrix root = core.parts[i].root_at_zero(psi.segment(core.part_offset(i), core.parts[i].size()));
         covariances.push_back(root * root.transpose());
     }
     Vector values(static_cast<Index>(core.variances.size()));
@@ -155,7 +185,7 @@ Vector FieldModel::variance_values(const VectorView& psi) const {
     return values;
 }
 
-// dΣ = −Σ dΛ Σ.
+// dΣ = −Σ dΛ Σ, and both at zero.
 Matrix FieldModel::variance_jacobian(const VectorView& psi) const {
     const FieldCore& core = *core_;
     detail::require_size("variance_jacobian", "psi", psi.size(), core.variance_count());
@@ -174,9 +204,11 @@ Matrix FieldModel::variance_jacobian(const VectorView& psi) const {
         const std::size_t part = is_sigma ? core.sigma_part() : at(own.factor);
         const Index row = is_sigma ? 0 : own.row;
         const Index column = is_sigma ? 0 : own.column;
-        const Matrix covariance = parts[part].covariance();
+        const Matrix& to_zero = core.parts[part].to_zero();
+        const Matrix at_means = parts[part].covariance();
+        const Matrix covariance = to_zero * at_means * to_zero.transpose();
         for (Index j = 0; j < core.parts[part].size(); ++j) {
-            const Matrix change = -covariance * parts[part].by_psi[at(j)] * covariance;
+            const Matrix change = -(to_zero * at_means * parts[part].by_psi[at(j)] * at_means * to_zero.transpose());
             double& entry = result(static_cast<Index>(v), core.part_offset(part) + j);
             const double row_sd = std::sqrt(covariance(row, row));
             if (own.kind != FieldVariance::Kind::correlation) {

@@ -44,6 +44,10 @@ class NormalConditional final : public FieldConditional {
     double log_density() const override { return log_density_; }
     const Vector& mean() const override { return mean_; }
     Vector variances() const override { return PrecisionInverse(*factor_).diagonal(); }
+    Vector variances(const SparseMatrix& combinations) const override {
+        const PrecisionInverse inverse(*factor_);
+        return detail::combination_variances(*factor_, inverse.diagonal(), combinations, &inverse);
+    }
     Matrix covariance_times(const Matrix& x) const override { return factor_->solve(x); }
     Matrix root_times(const Matrix& z) const override { return factor_->root_solve(z); }
     double log_determinant() const override { return factor_->log_determinant(); }
@@ -148,7 +152,9 @@ std::uint64_t FieldModel::identity() const {
 
 State FieldModel::start(Random&) const {
     FieldCore::Evidence evidence;
-    const Vector psi = core_->top({}, &evidence);
+    std::optional<Vector> from;
+    if (variance_count() > 0 && core_->has_cheap_modes()) from = core_->modes(1).front().psi;
+    const Vector psi = core_->top(from, &evidence);
     State state;
     state.mean.resize(layout().size());
     state.mean << psi, evidence.mean;
@@ -477,9 +483,9 @@ bool FieldModel::has_corrections() const {
     return core_->row_field != nullptr;
 }
 
-Vector FieldModel::top(const std::optional<Vector>& psi) const {
-    if (psi) detail::require_size("top", "psi", psi->size(), variance_count());
-    return core_->top(psi);
+const std::vector<FieldMode>& FieldModel::modes(int threads) const {
+    static const std::vector<FieldMode> none;
+    return variance_count() > 0 ? core_->modes(threads) : none;
 }
 
 double FieldModel::work() const {

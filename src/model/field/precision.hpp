@@ -158,4 +158,9 @@ class PrecisionInverse {
     Index combinations_ = 0;
 };
 
+/// aᵀSa of combinations of coefficients, one a column, with the diagonal of S: single coefficients by it, those of one
+/// level by its block of `inverse` (made where there is none), others by a solve each.
+Vector combination_variances(const PrecisionFactor& factor, const Vector& diagonal, const SparseMatrix& combinations,
+                             const PrecisionInverse* inverse = nullptr);
+
 }  // namespace lrvb::detail

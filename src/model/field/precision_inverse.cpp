@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace lrvb::detail {
@@ -287,6 +289,39 @@ double PrecisionInverse::row_variance(Index n) const {
         next += at(shape.factors[f].effects);
     }
     return sum;
+}
+
+Vector combination_variances(const PrecisionFactor& factor, const Vector& diagonal, const SparseMatrix& combinations,
+                             const PrecisionInverse* inverse) {
+    const FieldShape& shape = factor.plan().shape();
+    std::optional<PrecisionInverse> own;
+    Vector result = Vector::Zero(combinations.cols());
+    for (Index c = 0; c < combinations.cols(); ++c) {
+        std::vector<std::pair<Index, double>> entries;
+        for (SparseMatrix::InnerIterator entry(combinations, c); entry; ++entry) {
+            if (entry.value() != 0.0) entries.emplace_back(entry.row(), entry.value());
+        }
+        if (entries.size() <= 1) {
+            for (const auto& [at_entry, value] : entries) result[c] = value * value * diagonal[at_entry];
+            continue;
+        }
+        std::size_t f = shape.factors.size();
+        while (f > 0 && shape.factors[f - 1].offset > entries.front().first) --f;
+        if (f > 0) {
+            const auto [offset, levels, q] = shape.factors[f - 1];
+            const Index level = (entries.front().first - offset) / q;
+            if (entries.back().first < offset + (level + 1) * q) {
+                if (inverse == nullptr) inverse = &own.emplace(factor);
+                Vector z = Vector::Zero(q);
+                for (const auto& [at_entry, value] : entries) z[at_entry - offset - level * q] = value;
+                result[c] = z.dot(inverse->block(f - 1, level) * z);
+                continue;
+            }
+        }
+        const Vector column = combinations.col(c);
+        result[c] = column.dot(factor.solve(column).col(0));
+    }
+    return result;
 }
 
 }  // namespace lrvb::detail

@@ -60,7 +60,7 @@ std::size_t PrecisionPlan::place(Index level) const {
     return at(leading_effects() * (starts_[at(level)] + level * shape().fixed));
 }
 
-// The intercept's ones, and columns that are effects' values too, which are centred where there is an intercept.
+// The intercept's ones, and columns that are effects' values too, either of which may be centred.
 void PrecisionPlan::find_combined() {
     const FieldDesign& design = structure_->design();
     const FieldData& data = design.data();
@@ -69,6 +69,7 @@ void PrecisionPlan::find_combined() {
     if (leading_ < 0) return;
     const FieldFactor& factor = data.factors[at(leading_)];
     const Vector& scale = units.effect_scale[at(leading_)];
+    const Vector& centre = units.effect_centre[at(leading_)];
     combinations_ = Matrix::Zero(factor.values.cols(), shape().fixed);
     const FieldCopies& copies = structure_->copies();
     Index ones = -1;
@@ -83,10 +84,11 @@ void PrecisionPlan::find_combined() {
     }
     for (Index j = 0; j < data.columns.cols(); ++j) {
         for (Index e = 0; e < factor.values.cols(); ++e) {
-            if (!copies.of_column[at(leading_)][at(e)][at(j)] || (ones < 0 && units.centre[j] != 0.0)) continue;
+            const double shift = centre[e] - units.centre[j];
+            if (!copies.of_column[at(leading_)][at(e)][at(j)] || (ones < 0 && shift != 0.0)) continue;
             combined_[at(first + j)] = true;
             combinations_(e, count) += scale[e] / units.scale[j];
-            if (units.centre[j] != 0.0) combinations_(ones, count) -= scale[ones] * units.centre[j] / units.scale[j];
+            if (shift != 0.0) combinations_(ones, count) += scale[ones] * shift / units.scale[j];
             ++count;
             break;
         }

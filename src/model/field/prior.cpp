@@ -68,6 +68,11 @@ void require_field(const FieldData& data) {
         const std::string name = shown(factor.name);
         require_at_least("FieldFactor", "number of levels of " + name, static_cast<Index>(factor.levels.size()), 1);
         require_at_least("FieldFactor", "number of effects of " + name, static_cast<Index>(factor.effects.size()), 1);
+        if (factor.intercept >= factor.values.cols() ||
+            (factor.intercept >= 0 && (factor.values.col(factor.intercept).array() != 1.0).any())) {
+            throw std::invalid_argument(
+                fmt::format("FieldFactor: the intercept of {} must be an effect whose values are all 1", name));
+        }
         require_size("FieldFactor", "level of " + name, static_cast<Index>(factor.level.size()), rows);
         require_size("FieldFactor", "values of " + name, factor.values.rows(), rows);
         require_size("FieldFactor", "effects of " + name, static_cast<Index>(factor.effects.size()),
@@ -188,11 +193,13 @@ FieldPrior FieldPrior::automatic(const FieldRows& rows) {
     };
     for (Index j = 0; j < columns; ++j) prior.sd[j] = kWide * s / unit_of(FieldScales::column(j));
     prior.sigma = ScalePrior::half_t(kDegrees, s);
+    const detail::FieldUnits units(data, scales);
     for (std::size_t f = 0; f < data.factors.size(); ++f) {
         Factor own;
         for (Index e = 0; e < data.factors[f].values.cols(); ++e) {
             own.sd.push_back(ScalePrior::half_t(kDegrees, s / unit_of(FieldScales::effect(data, f, e))));
         }
+        own.centre = units.effect_centre[f];
         prior.factors.push_back(std::move(own));
     }
     return prior;

@@ -536,6 +536,9 @@ class RowConditional final : public FieldConditional {
     double bound() const override { return bound_; }
     const Vector& mean() const override { return mean_; }
     Vector variances() const override { return variances_; }
+    Vector variances(const SparseMatrix& combinations) const override {
+        return combination_variances(*factor_, variances_, combinations);
+    }
     Matrix covariance_times(const Matrix& x) const override { return factor_->solve(x); }
     Matrix root_times(const Matrix& z) const override { return factor_->root_solve(z); }
     double log_determinant() const override { return factor_->log_determinant(); }

@@ -132,6 +132,7 @@ std::vector<Meetings> read_meetings(ByteReader& reader) {
 
 void write(ByteWriter& writer, const FieldUnits& units) {
     writer.number(units.response_centre).number(units.response_scale).vector(units.centre).vector(units.scale);
+    for (const Vector& own : units.effect_centre) writer.vector(own);
     for (const Vector& own : units.effect_scale) writer.vector(own);
 }
 
@@ -141,6 +142,7 @@ FieldUnits read_units(ByteReader& reader, std::size_t factors) {
     units.response_scale = reader.number<double>();
     units.centre = reader.vector();
     units.scale = reader.vector();
+    for (std::size_t f = 0; f < factors; ++f) units.effect_centre.push_back(reader.vector());
     for (std::size_t f = 0; f < factors; ++f) units.effect_scale.push_back(reader.vector());
     return units;
 }
@@ -260,7 +262,7 @@ std::string FieldShare::answer(std::string_view asked) {
             // Those of the rows do not depend on units.
             const FieldScales any{1.0, Vector::Zero(value_count(*data_)), Vector::Ones(value_count(*data_)),
                                   Vector::Ones(value_count(*data_))};
-            const FieldStructure own(std::make_shared<const FieldDesign>(data_, FieldUnits(*data_, any, {})));
+            const FieldStructure own(std::make_shared<const FieldDesign>(data_, FieldUnits(*data_, any)));
             ByteWriter writer;
             write(writer, own.meetings());
             return kMeetings + writer.take();

@@ -33,10 +33,9 @@ Index FieldScales::effect(const FieldData& data, std::size_t f, Index e) {
     return values_before(data, f) + e;
 }
 
-FieldUnits::FieldUnits(const FieldData& data, const std::optional<Vector>& given)
-    : FieldUnits(data, scales_of(data), given) {}
+FieldUnits::FieldUnits(const FieldData& data) : FieldUnits(data, scales_of(data)) {}
 
-FieldUnits::FieldUnits(const FieldData& data, const FieldScales& scales, const std::optional<Vector>& given)
+FieldUnits::FieldUnits(const FieldData& data, const FieldScales& scales, const FieldPrior* given)
     : centre(Vector::Zero(data.columns.cols())), scale(Vector::Ones(data.columns.cols())) {
     const Vector& squares = data.intercept ? scales.about_mean : scales.about_zero;
     const bool on_response_scale = data.family == FieldFamily::gaussian || data.family == FieldFamily::student;
@@ -49,15 +48,29 @@ FieldUnits::FieldUnits(const FieldData& data, const FieldScales& scales, const s
         if (!(response_scale > rounded)) response_scale = mean != 0.0 ? std::abs(mean) : 1.0;
     }
     for (Index j = 0; j < data.columns.cols(); ++j) {
-        if (data.intercept) centre[j] = given ? (*given)[j] : scales.mean[FieldScales::column(j)];
+        if (data.intercept) {
+            centre[j] = given != nullptr && given->centre ? (*given->centre)[j] : scales.mean[FieldScales::column(j)];
+        }
         scale[j] = std::sqrt(squares[FieldScales::column(j)] / scales.total);
     }
+    constexpr double kCentred = 1e-8;  // sds: rounding of a column that was centred before
     for (std::size_t f = 0; f < data.factors.size(); ++f) {
-        Vector own(data.factors[f].values.cols());
-        for (Index e = 0; e < own.size(); ++e) {
-            own[e] = std::sqrt(scales.about_zero[FieldScales::effect(data, f, e)] / scales.total);
+        const Index effects = data.factors[f].values.cols();
+        const bool has_prior = given != nullptr && f < given->factors.size() && given->factors[f].centre;
+        Vector own_centre = has_prior ? *given->factors[f].centre : Vector(Vector::Zero(effects));
+        Vector own_scale(effects);
+        for (Index e = 0; e < effects; ++e) {
+            const Index place = FieldScales::effect(data, f, e);
+            const double spread = scales.about_mean[place];
+            const double mean = scales.mean[place];
+            const bool is_beside = data.factors[f].intercept >= 0 && e != data.factors[f].intercept;
+            if (!has_prior && is_beside && mean * mean * scales.total > kCentred * kCentred * spread)
+                own_centre[e] = mean;
+            const double about_centre = spread + std::pow(mean - own_centre[e], 2) * scales.total;
+            own_scale[e] = std::sqrt((about_centre > 0.0 ? about_centre : scales.about_zero[place]) / scales.total);
         }
-        effect_scale.push_back(std::move(own));
+        effect_centre.push_back(std::move(own_centre));
+        effect_scale.push_back(std::move(own_scale));
     }
 }
 
@@ -81,8 +94,9 @@ void FieldDesign::fixed_row(Index n, double* x) const {
 
 void FieldDesign::effect_row(Index n, std::size_t f, double* z) const {
     const Matrix& values = data_->factors[f].values;
+    const Vector& centre = units_.effect_centre[f];
     const Vector& scales = units_.effect_scale[f];
-    for (Index e = 0; e < scales.size(); ++e) z[e] = values(n, e) / scales[e];
+    for (Index e = 0; e < scales.size(); ++e) z[e] = (values(n, e) - centre[e]) / scales[e];
 }
 
 Vector FieldDesign::predictor(const VectorView& x, Index first, Index count) const {

@@ -27,19 +27,22 @@ struct FieldScales {
     static Index effect(const FieldData& data, std::size_t f, Index e);
 };
 
-/// x' = (x − centre)/scale of response and columns, z' = z/scale of effects' values.
+/// x' = (x − centre)/scale of response, columns and effects' values; effects are centred beside an intercept alone.
 struct FieldUnits {
     double response_centre = 0.0;
     double response_scale = 1.0;
     Vector centre;  // of the columns
     Vector scale;
-    std::vector<Vector> effect_scale;  // of each factor
+    std::vector<Vector> effect_centre;  // of each factor
+    std::vector<Vector> effect_scale;
 
     FieldUnits() = default;
-    /// Of the rows that count; `given` in place of the columns' means, where given. On a link's scale the response is
-    /// left as it is.
-    FieldUnits(const FieldData& data, const FieldScales& scales, const std::optional<Vector>& given);
-    FieldUnits(const FieldData& data, const std::optional<Vector>& given);
+    /// Of the rows that count; the centres of `given` in place of their means, where it has some. On a link's scale the
+    /// response is left as it is.
+    FieldUnits(const FieldData& data, const FieldScales& scales, const FieldPrior* given = nullptr);
+    explicit FieldUnits(const FieldData& data);
+
+    bool is_centred(std::size_t f) const { return (effect_centre[f].array() != 0.0).any(); }
 
     double slope_unit(Index j) const { return response_scale / scale[j]; }
     double effect_unit(std::size_t f, Index e) const { return response_scale / effect_scale[f][e]; }

@@ -308,10 +308,12 @@ std::optional<FittedResponse> FittedField::fitted_response() const {
             add(variables.first_slope() + j, n, data.columns(n, j) - (data.intercept ? centre[j] : 0.0));
         }
         Index first = variables.first_effect();
-        for (const FieldFactor& factor : data.factors) {
+        for (std::size_t f = 0; f < data.factors.size(); ++f) {
+            const FieldFactor& factor = data.factors[f];
+            const Vector& zero = variables.effect_centre(f);
             const Index effects = factor.values.cols();
             for (Index e = 0; e < effects; ++e) {
-                add(first + factor.level[static_cast<std::size_t>(n)] * effects + e, n, factor.values(n, e));
+                add(first + factor.level[static_cast<std::size_t>(n)] * effects + e, n, factor.values(n, e) - zero[e]);
             }
             first += effects * static_cast<Index>(factor.levels.size());
         }

@@ -71,18 +71,17 @@ LinkValue response_at(FieldLink link, double eta) {
 }
 
 // Of each level and effect of a factor, levels by rows.
-Matrix own_estimates(const FieldFactor& factor, const FieldRowFit& rows, const Matrix& means) {
+Matrix own_estimates(const FieldFactor& factor, const Vector& centre, const FieldRowFit& rows, const Matrix& means) {
     const auto levels = count_of(factor.levels);
     const auto effects = count_of(factor.effects);
     Matrix slopes = Matrix::Zero(levels, effects);
     Matrix curvatures = Matrix::Zero(levels, effects * effects);
     for (Index n = 0; n < rows.slope.size(); ++n) {
         const Index level = factor.level[static_cast<std::size_t>(n)];
+        const Vector z = factor.values.row(n).transpose() - centre;
         for (Index a = 0; a < effects; ++a) {
-            slopes(level, a) += rows.slope[n] * factor.values(n, a);
-            for (Index b = 0; b < effects; ++b) {
-                curvatures(level, a * effects + b) += rows.curvature[n] * factor.values(n, a) * factor.values(n, b);
-            }
+            slopes(level, a) += rows.slope[n] * z[a];
+            for (Index b = 0; b < effects; ++b) curvatures(level, a * effects + b) += rows.curvature[n] * z[a] * z[b];
         }
     }
     constexpr double kSingular = 1e-9;
@@ -258,11 +257,15 @@ FieldRowFit row_fit(const FieldData& data, const FieldVariables& variables, cons
     if (slopes > 0) result.predictor += data.columns * beta;
     if (data.intercept) result.predictor.array() += means[0] - (slopes > 0 ? beta.dot(centre) : 0.0);
     Index first = variables.first_effect();
-    for (const FieldFactor& factor : data.factors) {
+    for (std::size_t f = 0; f < data.factors.size(); ++f) {
+        const FieldFactor& factor = data.factors[f];
+        const Vector& zero = variables.effect_centre(f);
         const Index effects = factor.values.cols();
         for (Index n = 0; n < rows; ++n) {
             const Index place = first + factor.level[static_cast<std::size_t>(n)] * effects;
-            for (Index e = 0; e < effects; ++e) result.predictor[n] += factor.values(n, e) * means[place + e];
+            for (Index e = 0; e < effects; ++e) {
+                result.predictor[n] += (factor.values(n, e) - zero[e]) * means[place + e];
+            }
         }
         first += effects * count_of(factor.levels);
     }
@@ -312,9 +315,8 @@ Document field_picture(const FormulaShape& shape, const FieldVariables& variable
             for (Index l = 0; l < levels; ++l) {
                 own_means.row(l) = effects.segment(one.first + l * width, width).transpose();
             }
-            own = own_estimates(factor, rows, own_means);
-            const bool again = one.factor > 0 && data.factors[one.factor - 1].name == factor.name;
-            if (!again) residuals.push_back(residuals_of(factor, one.factor, one.levels, rows.residual));
+            own = own_estimates(factor, variables.effect_centre(one.factor), rows, own_means);
+            residuals.push_back(residuals_of(factor, one.factor, one.levels, rows.residual));
         }
         Matrix chosen(static_cast<Index>(one.levels.size()), 1);
         for (std::size_t i = 0; i < one.levels.size(); ++i) {

@@ -8,6 +8,7 @@
 
 #include <Eigen/Cholesky>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -28,12 +29,17 @@ constexpr double kWorkOfPsi = 4e8;  // where ψ is drawn, too
 constexpr Index kMostPsi = 10000;
 constexpr Index kDrawsOfShares = 20000;  // which are exact but for these
 constexpr double kEnoughDraws = 800.0;   // effective ones
+constexpr double kExactMean = 0.02;      // sds: the error of means and quantiles that are called exact
+constexpr double kExactSd = 0.01;        // of sds, as a share
+constexpr double kRounding = 1e-12;      // an sd beside its mean, as of a correlation that is one
 
-/// Which of the three ways a variable goes.
-enum class Way { statistic, of_psi, drawn };
+/// Which way a variable goes.
+enum class Way { statistic, of_statistics, of_psi, drawn };
 
 Way way_of(const FromDraw& rule, const FieldVariables& variables) {
-    if (!rule.function && rule.transform == Transform::identity) return Way::statistic;
+    if (!rule.function && rule.transform == Transform::identity) {
+        return rule.combination.size() == 1 ? Way::statistic : Way::of_statistics;
+    }
     return variables.is_of_psi(rule) ? Way::of_psi : Way::drawn;
 }
 
@@ -280,7 +286,7 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
     FieldIntegralOptions request;
     request.seed = options.seed;
     request.threads = options.threads;
-    request.start = optimum().state.mean.head(variables.psi_count());
+    request.other_nodes = options.other_nodes;
     // Two conditionals and the covariances of one each; no fewer than the work of an integration is counted with.
     const auto size = static_cast<double>(posterior().statistics.size());
     const auto affordable_psi = static_cast<Index>(kWorkOfPsi / (2.0 * work_of_a_node() + 0.3 * size * size));
@@ -291,15 +297,38 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
     std::vector<Index> statistic_of(all.size(), -1);
     std::vector<Index> of_psi;
     std::vector<Index> drawn;
+    // Statistics, and behind them variables that are sums of some.
+    const Functionals own_functionals = variables.functionals(*model_);
+    const Functionals::Resolved resolved = own_functionals.resolve(model_->layout());
+    std::vector<Eigen::Triplet<double>> entries;
+    for (Index s = 0; s < resolved.weights.cols(); ++s) {
+        for (SparseMatrix::InnerIterator entry(resolved.weights, s); entry; ++entry) {
+            entries.emplace_back(static_cast<int>(entry.row()), static_cast<int>(s), entry.value());
+        }
+    }
+    std::vector<double> constants(resolved.constants.begin(), resolved.constants.end());
     for (std::size_t v = 0; v < all.size(); ++v) {
         const FromDraw& rule = all[v].meaning.from_draw;
         const Way way = way_of(rule, variables);
         if (way == Way::statistic) statistic_of[v] = rule.combination.front().first;
+        if (way == Way::of_statistics) {
+            statistic_of[v] = static_cast<Index>(constants.size());
+            double constant = rule.constant;
+            for (const auto& [statistic, factor] : rule.combination) {
+                for (SparseMatrix::InnerIterator entry(resolved.weights, statistic); entry; ++entry) {
+                    entries.emplace_back(static_cast<int>(entry.row()), static_cast<int>(statistic_of[v]),
+                                         factor * entry.value());
+                }
+                constant += factor * resolved.constants[statistic];
+            }
+            constants.push_back(constant);
+        }
         if (way == Way::of_psi) of_psi.push_back(static_cast<Index>(v));
         if (way == Way::drawn) drawn.push_back(static_cast<Index>(v));
     }
-    const Functionals functionals = variables.functionals(*model_);
-    const Functionals::Resolved resolved = functionals.resolve(model_->layout());
+    SparseMatrix combined(resolved.weights.rows(), static_cast<Index>(constants.size()));
+    combined.setFromTriplets(entries.begin(), entries.end());
+    const Functionals functionals(combined, Eigen::Map<const Vector>(constants.data(), combined.cols()));
     const Vector shift = resolved.constants.segment(variables.first_psi(), variables.psi_count());
     const std::vector<double> probabilities(kQuantileProbabilities.begin(), kQuantileProbabilities.end());
     // Of very many effects no quantiles are kept: they are next to normal.
@@ -434,12 +463,35 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
     step(0.95);
 
     result.reliable = integral.reliable();
-    const bool is_exact = record_->shape.family == FieldFamily::gaussian;
+    result.is_confirmed = is_confirmed;
+    // Of what people look at.
+    double mean_error = 0.0;
+    double sd_error = 0.0;
+    for (std::size_t v = 0; v < all.size(); ++v) {
+        const auto at = static_cast<Index>(v);
+        if (std::find(drawn.begin(), drawn.end(), at) != drawn.end() || !all[v].meaning.is_shown) continue;
+        if (!(result.sd[at] > kRounding * std::abs(result.mean[at]))) continue;
+        mean_error = std::max(mean_error, result.mean_error[at]);
+        sd_error = std::max(sd_error, result.sd_error[at]);
+    }
+    const bool is_close = mean_error <= kExactMean && sd_error <= kExactSd;
+    const bool is_normal = record_->shape.family == FieldFamily::gaussian;
+    const bool is_exact = is_normal && integral.is_lattice() && is_close;
     const Index parameters = variables.psi_count();
+    std::string nodes = draws_text(integral.ess());
+    if (integral.is_lattice()) nodes = fmt::format("{} nodes", integral.nodes());
+    if (integral.is_lattice() && !is_close) {
+        nodes += fmt::format(", error at most {:.2g} sds in means and quantiles, {:.2g}% in sds", mean_error,
+                             100.0 * sd_error);
+    }
+    if (integral.tops().size() > 1) {
+        nodes +=
+            fmt::format(", {} modes, which hold {:.2g}", integral.tops().size(), fmt::join(integral.shares(), ", "));
+    }
     result.how = fmt::format(
-        "the {}posterior, by integration over {} variance parameter{} ({} {}){}", is_exact ? "exact " : "", parameters,
-        parameters == 1 ? "" : "s", integral.nodes(), integral.is_lattice() ? "nodes" : draws_text(integral.ess()),
-        is_exact ? ""
+        "the {}posterior, by integration over {} variance parameter{} ({}){}", is_exact ? "exact " : "", parameters,
+        parameters == 1 ? "" : "s", nodes,
+        is_normal ? ""
         : !is_confirmed
             ? ", coefficients given these by a corrected normal, which draws do not confirm: 'lrvb check FIT "
               "DATA --method nuts' may tell"

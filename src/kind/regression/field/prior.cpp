@@ -1,6 +1,7 @@
 #include "kind/regression/field/prior.hpp"
 
 #include "base/messages.hpp"
+#include "model/field/variance_parameters.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -62,7 +64,35 @@ std::string written(const ScalePrior& prior, const std::string& sd, const std::s
 struct Place {
     PriorTarget target;
     std::function<void(const PriorSentence&)> set;
+    bool by_name = false;  // of sentences that have all of its indices alone
 };
+
+EffectParameters parameters_of(const FieldPrior::Factor& prior, const FormulaShape::Factor& shape) {
+    const auto count = static_cast<Index>(shape.effects.size());
+    return {prior,
+            Vector::Ones(count),
+            {shape.blocks, shape.intercept, prior.centre.value_or(Vector::Zero(count))},
+            shape.name};
+}
+
+// Under the name by which its prior is known.
+std::string named_effect(const FormulaShape::Factor& shape, const EffectParameters& parameters, std::size_t e) {
+    return effect_name(shape.effects[e], static_cast<Index>(e) == shape.intercept && parameters.prior_at_means());
+}
+
+// Whether there is another prior at the means: an intercept beside slopes that it is correlated with.
+bool has_means(const FieldPrior::Factor& prior, const FormulaShape::Factor& shape) {
+    FieldPrior::Factor any = prior;
+    for (ScalePrior& one : any.sd) one = ScalePrior::half_normal(1.0);
+    any.huang_wand = false;
+    any.at_means = true;
+    return parameters_of(any, shape).prior_at_means();
+}
+
+bool has_correlations(const FormulaShape::Factor& shape) {
+    return shape.effects.size() > 1 && (shape.blocks.empty() || std::any_of(shape.blocks.begin(), shape.blocks.end(),
+                                                                            [](Index size) { return size > 1; }));
+}
 
 // The residual sd and its precision are one thing, and so are those of each effect.
 std::vector<Place> places(FieldPrior& prior, const FormulaShape& shape) {
@@ -81,15 +111,30 @@ std::vector<Place> places(FieldPrior& prior, const FormulaShape& shape) {
     }
     for (std::size_t f = 0; f < shape.factors.size(); ++f) {
         FieldPrior::Factor& own = prior.factors[f];
-        for (std::size_t e = 0; e < shape.factors[f].effects.size(); ++e) {
-            for (const char* group : {"sd", "tau"}) {
-                result.push_back({{group, {shape.factors[f].name, shape.factors[f].effects[e]}},
-                                  [&own, e](const PriorSentence& sentence) {
-                                      own.sd[e] = scale_prior(sentence, "a standard deviation");
-                                      own.huang_wand = own.sd.size() == 1;
-                                  }});
+        const FormulaShape::Factor& factor = shape.factors[f];
+        const bool joint = has_correlations(factor);
+        for (std::size_t e = 0; e < factor.effects.size(); ++e) {
+            for (const bool at_means : {false, true}) {
+                if (at_means && (static_cast<Index>(e) != factor.intercept || !has_means(own, factor))) continue;
+                for (const char* group : {"sd", "tau"}) {
+                    result.push_back({{group, {factor.name, effect_name(factor.effects[e], at_means)}},
+                                      [&own, e, at_means, joint](const PriorSentence& sentence) {
+                                          own.sd[e] = scale_prior(sentence, "a standard deviation");
+                                          own.at_means = at_means;
+                                          if (joint) own.huang_wand = false;
+                                      },
+                                      at_means});
+                }
             }
         }
+        if (!joint) continue;
+        result.push_back({{"cor", {factor.name}}, [&own](const PriorSentence& sentence) {
+                              sentence.require_distribution({"huang_wand", "lkj"}, "correlations");
+                              own.huang_wand = sentence.distribution == "huang_wand";
+                              if (own.huang_wand || sentence.numbers[0] == 1.0) return;
+                              throw FormulaError("of lkj(eta) there is lkj(1) alone, which is uniform: take that",
+                                                 sentence.text, sentence.distribution_place);
+                          }});
     }
     if (shape.has_sigma()) {
         for (const char* group : {"sigma", "tau"}) {
@@ -159,11 +204,13 @@ std::vector<NumberPlace> number_places(FieldPrior& prior, const FormulaShape& sh
         FieldPrior::Factor& own = prior.factors[f];
         const FormulaShape::Factor& factor = shape.factors[f];
         const std::string group = fmt::format("sd[{}]", factor.name);
-        const bool joint = own.huang_wand && own.sd.size() > 1;
-        if (joint) positive(group, "df", own.sd[0].first, group);
+        const EffectParameters parameters = parameters_of(own, factor);
+        bool has_degrees = false;
         for (std::size_t e = 0; e < own.sd.size(); ++e) {
-            const std::string name = fmt::format("sd[{},{}]", factor.name, factor.effects[e]);
-            if (joint) {
+            const std::string name = fmt::format("sd[{},{}]", factor.name, named_effect(factor, parameters, e));
+            if (parameters.is_huang_wand(static_cast<Index>(e))) {
+                if (!has_degrees) positive(group, "df", own.sd[e].first, group);
+                has_degrees = true;
                 positive(name, "scale", own.sd[e].second, group);
             } else {
                 scale(name, own.sd[e], group);
@@ -201,10 +248,63 @@ ScalePrior scale_record(const Fields& fields) {
 FormulaShape shape_of(const FieldData& data) {
     FormulaShape shape{data.family, data.link, data.intercept, data.names, {}};
     for (const FieldFactor& factor : data.factors) {
-        shape.factors.push_back({factor.name, factor.effects, factor.levels});
+        shape.factors.push_back({factor.name, factor.effects, factor.levels, factor.blocks, factor.intercept});
     }
     return shape;
 }
+
+namespace {
+
+// An sd has one prior, at zero or at the means; and Huang & Wand's goes with half_t alone, at the means.
+void require_agreement(FieldPrior::Factor& prior, const FormulaShape::Factor& shape, const std::vector<Place>& known,
+                       const std::vector<int>& chosen, const std::vector<PriorSentence>& sentences) {
+    bool at_means = false;
+    bool at_zero = false;
+    const PriorSentence* of_intercept = nullptr;
+    const PriorSentence* of_correlations = nullptr;
+    for (std::size_t t = 0; t < known.size(); ++t) {
+        const PriorTarget& target = known[t].target;
+        if (chosen[t] < 0 || target.indices.empty() || target.indices[0] != shape.name) continue;
+        const PriorSentence& sentence = sentences[static_cast<std::size_t>(chosen[t])];
+        if (target.group == "cor") of_correlations = &sentence;
+        if (target.group != "sd" && target.group != "tau") continue;
+        if (known[t].by_name) {
+            at_means = true;
+            of_intercept = &sentence;
+        } else {
+            at_zero = at_zero || (shape.intercept >= 0 &&
+                                  target.indices[1] == shape.effects[static_cast<std::size_t>(shape.intercept)]);
+        }
+    }
+    if (at_means) prior.at_means = true;
+    if (at_means && at_zero) {
+        throw FormulaError("an sd has a prior at zero and one at the means: leave one of them out", of_intercept->text,
+                           of_intercept->target_place);
+    }
+    if (of_correlations == nullptr || of_correlations->distribution != "huang_wand") return;
+    prior.huang_wand = true;
+    const double df = of_correlations->numbers[0];
+    const EffectParameters parameters = [&] {
+        FieldPrior::Factor any = prior;
+        for (ScalePrior& one : any.sd) one = ScalePrior::half_t(df, 1.0);
+        return parameters_of(any, shape);
+    }();
+    for (std::size_t e = 0; e < prior.sd.size(); ++e) {
+        if (!parameters.is_huang_wand(static_cast<Index>(e))) continue;
+        if (prior.sd[e].kind == Kind::half_t && prior.sd[e].first == df) continue;
+        throw FormulaError(
+            fmt::format("huang_wand({0}) goes with half_t({0}, scale) for every sd of {1}: write that for {2}", df,
+                        printable(shape.name), printable(named_effect(shape, parameters, e))),
+            of_correlations->text, of_correlations->distribution_place);
+    }
+    if (prior.at_means || !parameters.prior_at_means()) return;
+    throw FormulaError(fmt::format("huang_wand speaks of the effects at the means: write sd[{},intercept_at_means] for "
+                                   "sd[{},intercept]",
+                                   printable(shape.name), printable(shape.name)),
+                       of_correlations->text, of_correlations->distribution_place);
+}
+
+}  // namespace
 
 FieldPrior with_sentences(FieldPrior prior, const FormulaShape& shape, const std::vector<PriorSentence>& sentences) {
     std::vector<PriorTarget> targets;
@@ -215,6 +315,7 @@ FieldPrior with_sentences(FieldPrior prior, const FormulaShape& shape, const std
         if (chosen[t] < 0) continue;
         const PriorSentence& sentence = sentences[static_cast<std::size_t>(chosen[t])];
         const bool of_all = sentence.indices.empty();
+        if (known[t].by_name && !sentence.indices.ends_with(targets[t].indices.back())) chosen[t] = -1;
         // tau alone is that of the residuals, where there are any.
         if (sentence.target == "tau" && of_all && !targets[t].indices.empty() && shape.has_sigma()) chosen[t] = -1;
     }
@@ -232,6 +333,8 @@ FieldPrior with_sentences(FieldPrior prior, const FormulaShape& shape, const std
         }
         known[t].set(sentence);
     }
+    for (std::size_t f = 0; f < shape.factors.size(); ++f)
+        require_agreement(prior.factors[f], shape.factors[f], known, chosen, sentences);
     return prior;
 }
 
@@ -250,15 +353,18 @@ std::vector<std::string> prior_sentences(const FieldPrior& prior, const FormulaS
     }
     for (std::size_t f = 0; f < shape.factors.size(); ++f) {
         const FormulaShape::Factor& factor = shape.factors[f];
+        const EffectParameters parameters = parameters_of(prior.factors[f], factor);
         for (std::size_t e = 0; e < factor.effects.size(); ++e) {
-            const std::string indices = fmt::format("[{},{}]", factor.name, factor.effects[e]);
+            const std::string indices = fmt::format("[{},{}]", factor.name, named_effect(factor, parameters, e));
             lines.push_back(written(prior.factors[f].sd[e], "sd" + indices, "tau" + indices));
         }
-        if (factor.effects.size() < 2) continue;
-        lines.back() += prior.factors[f].huang_wand
-                            ? fmt::format("  # correlations within {} with these, by Huang and Wand: each is uniform{}",
-                                          factor.name, prior.factors[f].sd[0].first == 2.0 ? "" : " for half_t(2, …)")
-                            : fmt::format("  # correlations within {}: all matrices alike", factor.name);
+        if (!has_correlations(factor)) continue;
+        double df = 0.0;  // of the effects that are correlated
+        for (std::size_t e = 0; e < factor.effects.size(); ++e) {
+            if (parameters.is_huang_wand(static_cast<Index>(e))) df = prior.factors[f].sd[e].first;
+        }
+        lines.push_back(prior.factors[f].huang_wand ? fmt::format("cor[{}] ~ huang_wand({:.6g})", factor.name, df)
+                                                    : fmt::format("cor[{}] ~ lkj(1)", factor.name));
     }
     if (shape.has_sigma()) lines.push_back(written(prior.sigma, "sigma", "tau"));
     if (shape.has_nu()) {
@@ -278,11 +384,18 @@ void set_prior_number(FieldPrior& prior, const FormulaShape& shape, const std::s
     for (const NumberPlace& place : number_places(prior, shape)) {
         if (place.number.name != name) continue;
         *place.kept = value;
-        // Huang & Wand's degrees of freedom are those of all effects.
+        // Huang & Wand's degrees of freedom are those of all correlated effects, and kept with the first.
         for (std::size_t f = 0; f < shape.factors.size(); ++f) {
             FieldPrior::Factor& own = prior.factors[f];
-            if (!own.huang_wand || own.sd.size() < 2) continue;
-            for (ScalePrior& one : own.sd) one.first = own.sd[0].first;
+            FieldPrior::Factor plain = own;
+            for (ScalePrior& one : plain.sd) one = ScalePrior::half_t(1.0, 1.0);
+            const EffectParameters parameters = parameters_of(plain, shape.factors[f]);
+            std::optional<double> df;
+            for (std::size_t e = 0; e < own.sd.size(); ++e) {
+                if (!parameters.is_huang_wand(static_cast<Index>(e))) continue;
+                if (!df) df = own.sd[e].first;
+                own.sd[e].first = *df;
+            }
         }
         return;
     }
@@ -299,7 +412,10 @@ Document to_document(const FieldPrior& prior) {
     for (const FieldPrior::Factor& factor : prior.factors) {
         Document sds = Document::list();
         for (const ScalePrior& one : factor.sd) sds.push_back(scale_document(one));
-        factors.push_back(Document{{"huang_wand", factor.huang_wand}, {"sd", std::move(sds)}});
+        factors.push_back(Document{{"huang_wand", factor.huang_wand},
+                                   {"at_means", factor.at_means},
+                                   {"centre", factor.centre.value_or(Vector())},
+                                   {"sd", std::move(sds)}});
     }
     json["factors"] = std::move(factors);
     json["nu"] = Document::Numbers{prior.nu_shape, prior.nu_rate};
@@ -319,19 +435,24 @@ FieldPrior field_prior(const Fields& fields, const FormulaShape& shape) {
     fields.each("factors", [&](const Fields& entry) {
         FieldPrior::Factor& factor = prior.factors.emplace_back();
         factor.huang_wand = entry.flag("huang_wand");
+        factor.at_means = entry.flag("at_means");
+        factor.centre = entry.vector("centre");
         entry.each("sd", [&](const Fields& one) { factor.sd.push_back(scale_record(one)); });
-        if (!factor.huang_wand || factor.sd.size() < 2) return;
-        for (const ScalePrior& one : factor.sd) {
-            if (one.kind != Kind::half_t || one.first != factor.sd[0].first) {
-                entry.refuse("sd", "are not half_t with the same degrees of freedom, as Huang and Wand's are");
-            }
-        }
     });
     bool fits = prior.factors.size() == shape.factors.size();
     for (std::size_t f = 0; fits && f < shape.factors.size(); ++f) {
-        fits = prior.factors[f].sd.size() == shape.factors[f].effects.size();
+        fits = prior.factors[f].sd.size() == shape.factors[f].effects.size() &&
+               prior.factors[f].centre->size() == static_cast<Index>(shape.factors[f].effects.size());
     }
     if (!fits) fields.refuse("model.prior.factors", "are not those of the formula");
+    for (std::size_t f = 0; f < shape.factors.size(); ++f) {
+        try {
+            parameters_of(prior.factors[f], shape.factors[f]);
+        } catch (const std::invalid_argument&) {
+            fields.refuse("model.prior.factors",
+                          "are not half_t with the same degrees of freedom, as Huang and Wand's are");
+        }
+    }
     const Vector nu = fields.vector("nu", 2);
     prior.nu_shape = nu[0];
     prior.nu_rate = nu[1];

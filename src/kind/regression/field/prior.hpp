@@ -21,6 +21,8 @@ struct FormulaShape {
         std::string name;
         std::vector<std::string> effects;
         std::vector<std::string> levels;
+        std::vector<Index> blocks = {};  // as FieldFactor has them
+        Index intercept = -1;
     };
     std::vector<Factor> factors;
 
@@ -31,7 +33,9 @@ struct FormulaShape {
 FormulaShape shape_of(const FieldData& data);
 
 /// The prior with what the sentences say in place of its own. A sentence about an sd of a factor with several effects
-/// makes these independent of each other and of their correlations, which are then uniform. Throws FormulaError.
+/// makes these independent of each other and of their correlations, which are then uniform, unless a sentence about
+/// `cor` says otherwise; and the prior speaks of the effects as they are written, at zero, unless the sentence is about
+/// `intercept_at_means`. Throws FormulaError.
 FieldPrior with_sentences(FieldPrior prior, const FormulaShape& shape, const std::vector<PriorSentence>& sentences);
 
 /// As --prior takes it, a line each; what follows # is for readers.

@@ -132,7 +132,7 @@ FieldData field_data(FormulaDesign design, const std::vector<Index>& kept, Field
     data.columns = kept_columns(design.columns, kept);
     for (RandomTerm& term : design.random) {
         data.factors.push_back({std::move(term.name), std::move(term.levels), std::move(term.effects),
-                                std::move(term.level), std::move(term.values)});
+                                std::move(term.level), std::move(term.values), std::move(term.blocks), term.intercept});
     }
     return data;
 }
@@ -184,7 +184,7 @@ std::shared_ptr<const FieldRecord> FieldRecord::read(const Fields& fields) {
     shape.intercept = coding.intercept();
     for (const Index column : record->kept) shape.slopes.push_back(coding.names()[static_cast<std::size_t>(column)]);
     for (const FormulaCoding::Random& term : coding.random()) {
-        shape.factors.push_back({term.name, term.effects, term.levels});
+        shape.factors.push_back({term.name, term.effects, term.levels, term.blocks, term.intercept});
     }
     record->prior_origin = fields.text("prior_name");
     record->numbers = field_prior(fields.fields("prior"), shape);
@@ -267,10 +267,8 @@ std::string FieldRecord::headline() const {
         text += fmt::format(", {}", family_word(shape.family));
         if (shape.family == FieldFamily::binomial) text += fmt::format(" ({})", link_word(shape.link));
     }
-    for (std::size_t f = 0; f < shape.factors.size(); ++f) {
-        const FormulaShape::Factor& factor = shape.factors[f];
-        const bool again = f > 0 && shape.factors[f - 1].name == factor.name;
-        if (!again) text += fmt::format(", {} of {}", factor.levels.size(), factor.name);
+    for (const FormulaShape::Factor& factor : shape.factors) {
+        text += fmt::format(", {} of {}", factor.levels.size(), factor.name);
     }
     return text;
 }
@@ -341,8 +339,10 @@ Document FieldRecord::page(const FitFile& fit) const {
     json["link"] = link_word(shape.link);
     json["response"] = coding->response();
     Document factors = Document::list();
-    for (const FormulaShape::Factor& factor : shape.factors) {
-        Document one{{"name", factor.name}, {"effects", factor.effects}, {"count", factor.levels.size()}};
+    const FieldVariables own = variables();
+    for (std::size_t f = 0; f < shape.factors.size(); ++f) {
+        const FormulaShape::Factor& factor = shape.factors[f];
+        Document one{{"name", factor.name}, {"effects", own.effect_names(f)}, {"count", factor.levels.size()}};
         // Names for the rows; of very many the page has those that it draws.
         if (factor.levels.size() <= kMostNamedLevels) one["levels"] = factor.levels;
         factors.push_back(std::move(one));
@@ -351,7 +351,7 @@ Document FieldRecord::page(const FitFile& fit) const {
     const auto columns = std::min(shape.slopes.size(), static_cast<std::size_t>(kMostShownColumns));
     json["columns"] =
         std::vector<std::string>(shape.slopes.begin(), shape.slopes.begin() + static_cast<Index>(columns));
-    json["groups"] = groups_document(shape, variables(), fit.posterior);
+    json["groups"] = groups_document(shape, own, fit.posterior);
     if (const std::optional<std::vector<RegressionTerm>> terms = plain_terms(*this)) {
         json["intercept"] = shape.intercept;
         json["slopes"] = shape.slopes;
@@ -403,10 +403,11 @@ void FieldRecord::predict(const FitFile& fit, const Dataset& rows, const Predict
                 const RandomTerm& term = design.random[f];
                 const auto effects = static_cast<Index>(shape.factors[f].effects.size());
                 const int level = term.level[static_cast<std::size_t>(n)];
+                const Vector z = term.values.row(n).transpose() - own.effect_centre(f);
                 if (!options.without_groups && level >= 0) {
-                    for (Index e = 0; e < effects; ++e) add(first + level * effects + e, term.values(n, e));
+                    for (Index e = 0; e < effects; ++e) add(first + level * effects + e, z[e]);
                 } else if (!options.without_groups) {
-                    row.new_groups.emplace_back(static_cast<Index>(f), term.values.row(n).transpose());
+                    row.new_groups.emplace_back(static_cast<Index>(f), z);
                 }
                 first += effects * static_cast<Index>(shape.factors[f].levels.size());
             }

@@ -242,6 +242,57 @@ void add_factor_notes(const FieldData& data, Index rows, const EffectsVary& vary
     }
 }
 
+// A column far from zero, about which a random term or its prior says something else than about the data.
+void add_origin_warnings(const FieldRecord& record, std::vector<std::string>& warnings) {
+    constexpr double kFar = 5.0;  // sds
+    const FieldVariables variables = record.variables();
+    for (std::size_t f = 0; f < record.shape.factors.size(); ++f) {
+        const FormulaShape::Factor& factor = record.shape.factors[f];
+        const bool is_written = variables.is_at_zero(f);
+        const auto count = static_cast<Index>(factor.effects.size());
+        bool has_functions = false;
+        for (const std::string& effect : factor.effects) {
+            has_functions = has_functions || effect.find(':') != std::string::npos || effect.starts_with("I(");
+        }
+        for (Index e = 0; e < count; ++e) {
+            const std::string& effect = factor.effects[static_cast<std::size_t>(e)];
+            double mean = variables.effect_centre(f)[e];
+            double variance = record.moments.effects[f](e, e);
+            const auto fixed = std::find(record.shape.slopes.begin(), record.shape.slopes.end(), effect);
+            if (factor.intercept < 0 && fixed != record.shape.slopes.end()) {
+                const auto j = static_cast<Index>(fixed - record.shape.slopes.begin());
+                mean = (*record.numbers.centre)[j];
+                variance = record.moments.columns(j, j);
+            }
+            if (e == factor.intercept || !(std::abs(mean) > kFar * std::sqrt(variance)) || !(variance > 0.0)) continue;
+            const std::string name = printable(effect);
+            const std::string group = printable(factor.name);
+            const std::string where =
+                fmt::format("{} has mean {:.4g} and sd {:.3g}, far from zero", name, mean, std::sqrt(variance));
+            const std::string remedy = fmt::format("centre it, as in I({} - {:.4g})", name, mean);
+            if (factor.intercept < 0) {
+                warnings.push_back(fmt::format(
+                    "{}: without an intercept the lines of all groups of {} meet at zero: {}", where, group, remedy));
+            } else if (!variables.are_correlated(f, e, factor.intercept)) {
+                warnings.push_back(fmt::format(
+                    "{}: intercepts and slopes of {} are independent at zero alone: {}, or correlate them, as in ({} | "
+                    "{})",
+                    where, group, remedy, name, group));
+            } else if (is_written) {
+                warnings.push_back(
+                    fmt::format("{}: the prior of sd[{},intercept] is that at zero: {}, or give one to "
+                                "sd[{},intercept_at_means]",
+                                where, group, remedy, group));
+            } else if (has_functions) {
+                warnings.push_back(
+                    fmt::format("{}: the prior of its functions and interactions in the term of {} "
+                                "depends on its origin: {}",
+                                where, group, remedy));
+            }
+        }
+    }
+}
+
 // How columns were taken, where they are not written in a formula.
 void add_notes(const Source& source, bool is_written, const Settings& settings, Request& request) {
     const DataFrame& frame = source.table.frame();
@@ -322,6 +373,7 @@ Request request_of(const FitRequest& fit) {
     record.numbers = with_sentences(FieldPrior::automatic(*request.rows), record.shape, sentences);
     record.prior_origin = sentences.empty() ? "auto" : "explicit";
     record.moments = table.moments();
+    add_origin_warnings(record, request.warnings);
     request.known.name = frame.name;
     request.known.rows = frame.rows;
     request.known.dropped = frame.dropped;

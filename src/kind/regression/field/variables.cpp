@@ -42,6 +42,17 @@ double residual_of(const FieldData& data) {
 
 }  // namespace
 
+namespace {
+
+// Of columns and effects.
+Index mean_places(const FieldData& data) {
+    Index result = data.columns.cols();
+    for (const FieldFactor& factor : data.factors) result += factor.values.cols();
+    return result;
+}
+
+}  // namespace
+
 std::string answer_moments(const FieldData& data, const RowBlocks& blocks, std::string_view asked) {
     ByteReader reader(asked);
     const bool has_mean = reader.number<bool>();
@@ -51,8 +62,14 @@ std::string answer_moments(const FieldData& data, const RowBlocks& blocks, std::
         const Vector weights = data.weights.size() > 0 ? Vector(data.weights.segment(begin, rows)) : Vector::Ones(rows);
         const Matrix columns = data.columns.middleRows(begin, rows);
         if (!has_mean) {
-            Vector sums(columns.cols() + 1);
-            sums << columns.transpose() * weights, weights.sum();
+            Vector sums(mean_places(data) + 1);
+            sums.head(columns.cols()) = columns.transpose() * weights;
+            Index next = columns.cols();
+            for (const FieldFactor& factor : data.factors) {
+                sums.segment(next, factor.values.cols()) = factor.values.middleRows(begin, rows).transpose() * weights;
+                next += factor.values.cols();
+            }
+            sums[next] = weights.sum();
             return sums;
         }
         std::vector<double> sums;
@@ -60,11 +77,15 @@ std::string answer_moments(const FieldData& data, const RowBlocks& blocks, std::
             sums.insert(sums.end(), products.data(), products.data() + products.size());
         };
         if (columns.cols() <= kMostSlopes) {
-            const Matrix centred = columns.rowwise() - mean.transpose();
+            const Matrix centred = columns.rowwise() - mean.head(columns.cols()).transpose();
             add(centred.transpose() * Matrix(weights.asDiagonal() * centred));
         }
+        Index next = columns.cols();
         for (const FieldFactor& factor : data.factors) {
-            const Matrix values = factor.values.middleRows(begin, rows);
+            Matrix values = factor.values.middleRows(begin, rows);
+            for (Index e = 0; e < values.cols(); ++e, ++next) {
+                if (factor.intercept >= 0 && e != factor.intercept) values.col(e).array() -= mean[next];
+            }
             add(values.transpose() * Matrix(weights.asDiagonal() * values));
         }
         return Vector(Eigen::Map<const Vector>(sums.data(), static_cast<Index>(sums.size())));
@@ -74,8 +95,9 @@ std::string answer_moments(const FieldData& data, const RowBlocks& blocks, std::
 FieldMoments moments_of(const FieldData& outline, const AskRows& ask) {
     const Index slopes = outline.columns.cols();
     const Vector first = total_of(ask(ByteWriter().number(false).vector({}).take()));
-    const double total = first[slopes];
-    const Vector mean = first.head(slopes) / total;
+    const Index places = mean_places(outline);
+    const double total = first[places];
+    const Vector mean = first.head(places) / total;
     const Vector sums = total_of(ask(ByteWriter().number(true).vector(mean).take()));
     FieldMoments result;
     Index next = 0;
@@ -110,6 +132,7 @@ FieldVariables::FieldVariables(FormulaShape shape, const FieldPrior& prior, Fiel
         psi_indices_.push_back(std::move(indices));
         psi_is_log_.push_back(is_log);
         has_precision_.push_back(false);
+        psi_effects_.emplace_back(-1, -1);
         return psi_count_++;
     };
     const auto is_log = [](const ScalePrior& own) { return own.kind != ScalePrior::Kind::uniform; };
@@ -117,34 +140,61 @@ FieldVariables::FieldVariables(FormulaShape shape, const FieldPrior& prior, Fiel
         const FormulaShape::Factor& factor = shape_.factors[f];
         const FieldPrior::Factor& own = prior.factors[f];
         const auto count = static_cast<Index>(factor.effects.size());
-        effects_.push_back(std::make_shared<EffectParameters>(own, Vector::Ones(count), factor.name));
+        effect_centre_.push_back(own.centre.value_or(Vector::Zero(count)));
+        const EffectShape effect_shape{factor.blocks, factor.intercept, effect_centre_.back()};
+        const auto parameters = std::make_shared<EffectParameters>(own, Vector::Ones(count), effect_shape, factor.name);
+        effects_.push_back(parameters);
         factor_psi_.push_back(psi_count_);
-        for (std::size_t e = 0; e < factor.effects.size(); ++e) {
-            const bool log = is_log(own.sd[e]);
-            add_psi(log ? "log_sd" : "logit_sd", {factor.name, factor.effects[e]}, log);
-            has_precision_.back() = own.sd[e].kind == ScalePrior::Kind::gamma_precision;
+        const auto name = [&](Index e) {
+            return effect_name(factor.effects[static_cast<std::size_t>(e)],
+                               e == factor.intercept && parameters->psi_at_means());
+        };
+        for (Index e = 0; e < count; ++e) {
+            const ScalePrior& sd = own.sd[static_cast<std::size_t>(e)];
+            add_psi(is_log(sd) ? "log_sd" : "logit_sd", {factor.name, name(e)}, is_log(sd));
+            has_precision_.back() = sd.kind == ScalePrior::Kind::gamma_precision;
+            psi_effects_.back() = {static_cast<Index>(f), e};
         }
-        for (std::size_t e = 1; e < factor.effects.size(); ++e) {
-            for (std::size_t other = 0; other < e; ++other) {
-                add_psi(count == 2 ? "atanh_cor" : "atanh_partial_cor",
-                        {factor.name, factor.effects[other], factor.effects[e]}, false);
+        for (Index e = 1; e < count; ++e) {
+            for (Index other = 0; other < e; ++other) {
+                if (parameters->correlation(e, other) < 0) continue;
+                add_psi(parameters->is_plain_correlation(e) ? "atanh_cor" : "atanh_partial_cor",
+                        {factor.name, name(other), name(e)}, false);
             }
         }
     }
     if (shape_.has_sigma()) {
         const bool log = is_log(prior.sigma);
-        sigma_ = std::make_shared<EffectParameters>(FieldPrior::Factor{{prior.sigma}, true}, Vector::Ones(1), "sigma");
+        sigma_ = std::make_shared<EffectParameters>(FieldPrior::Factor{{prior.sigma}, true}, Vector::Ones(1),
+                                                    EffectShape{}, "sigma");
         sigma_psi_ = add_psi(log ? "log_sigma" : "logit_sigma", {}, log);
         has_precision_.back() = log;
     }
     if (shape_.has_nu()) nu_psi_ = add_psi("log_nu_above_1", {}, false);
-    for (const FormulaShape::Factor& factor : shape_.factors) {
-        for (const std::string& level : factor.levels) {
-            for (const std::string& effect : factor.effects) {
-                statistics_.push_back(name_of("u", {factor.name, level, effect}));
+    for (std::size_t f = 0; f < shape_.factors.size(); ++f) {
+        const std::vector<std::string> effects = effect_names(f);
+        for (const std::string& level : shape_.factors[f].levels) {
+            for (const std::string& effect : effects) {
+                statistics_.push_back(name_of("u", {shape_.factors[f].name, level, effect}));
             }
         }
     }
+}
+
+bool FieldVariables::is_at_zero(std::size_t factor) const {
+    return is_centred(factor) && !effects_[factor]->prior_at_means();
+}
+
+bool FieldVariables::are_correlated(std::size_t factor, Index effect, Index other) const {
+    return effects_[factor]->correlation(std::max(effect, other), std::min(effect, other)) >= 0;
+}
+
+std::vector<std::string> FieldVariables::effect_names(std::size_t factor) const {
+    std::vector<std::string> names = shape_.factors[factor].effects;
+    if (!is_centred(factor)) return names;
+    std::string& intercept = names[static_cast<std::size_t>(shape_.factors[factor].intercept)];
+    intercept = effect_name(intercept, true);
+    return names;
 }
 
 Vector FieldVariables::own(Index factor, const Vector& psi) const {
@@ -170,11 +220,7 @@ bool FieldVariables::has_shares() const {
 std::vector<std::string> FieldVariables::share_names() const {
     std::vector<std::string> names;
     if (!has_shares()) return names;
-    std::vector<std::string> groups;
-    for (const FormulaShape::Factor& factor : shape_.factors) {
-        if (std::find(groups.begin(), groups.end(), factor.name) == groups.end()) groups.push_back(factor.name);
-    }
-    for (const std::string& group : groups) names.push_back(name_of("ICC", {group}));
+    for (const FormulaShape::Factor& factor : shape_.factors) names.push_back(name_of("ICC", {factor.name}));
     if (!shape_.slopes.empty()) names.emplace_back(shape_.factors.empty() ? "R2" : "R2_marginal");
     if (!shape_.factors.empty() && !shape_.slopes.empty()) names.emplace_back("R2_conditional");
     return names;
@@ -186,20 +232,11 @@ Vector FieldVariables::shares(const Vector& slopes_and_psi) const {
     const Vector psi = slopes_and_psi.tail(psi_count_);
     const double explained = beta.dot(moments_.columns * beta);
     const double rest = shape_.has_sigma() ? std::pow(sigma(psi), 2) : moments_.residual;
-    std::vector<std::string> groups;
     std::vector<double> variances;
     double of_groups = 0.0;
     for (std::size_t f = 0; f < shape_.factors.size(); ++f) {
-        const double own_variance =
-            effect_covariance(static_cast<Index>(f), psi).cwiseProduct(moments_.effects[f]).sum();
-        of_groups += own_variance;
-        const auto found = std::find(groups.begin(), groups.end(), shape_.factors[f].name);
-        if (found == groups.end()) {
-            groups.push_back(shape_.factors[f].name);
-            variances.push_back(own_variance);
-        } else {  // (x || g)
-            variances[static_cast<std::size_t>(found - groups.begin())] += own_variance;
-        }
+        variances.push_back(effect_covariance(static_cast<Index>(f), psi).cwiseProduct(moments_.effects[f]).sum());
+        of_groups += variances.back();
     }
     std::vector<double> result;
     result.reserve(variances.size() + 2);
@@ -245,18 +282,36 @@ std::vector<VariableMeaning> FieldVariables::meanings() const {
         const FormulaShape::Factor& factor = shape_.factors[f];
         const auto count = static_cast<Index>(factor.effects.size());
         const Index begin = factor_psi_[f];
-        for (Index e = 0; e < count; ++e) {
-            scale("sd", {factor.name, factor.effects[static_cast<std::size_t>(e)]}, begin + e, effects_[f], e, e);
-        }
         std::vector<Index> all(static_cast<std::size_t>(effects_[f]->size()));
         for (std::size_t s = 0; s < all.size(); ++s) all[s] = psi(begin + static_cast<Index>(s));
+        const bool at_means = effects_[f]->psi_at_means();
+        for (Index e = 0; e < count; ++e) {
+            const std::string& effect = factor.effects[static_cast<std::size_t>(e)];
+            if (!at_means || e != factor.intercept) {
+                scale("sd", {factor.name, effect}, begin + e, effects_[f], e, e);
+                continue;
+            }
+            shown(add("sd", {factor.name, effect}, Role::scale,
+                      FromDraw::of(all, [parameters = effects_[f], e](const Vector& own_psi) {
+                          return parameters->root_at_zero(own_psi).row(e).norm();
+                      })));
+            add("sd", {factor.name, effect_name(effect, true)}, Role::scale,
+                FromDraw::of(Transform::exponential, psi(begin + e)))
+                .is_shown = true;
+        }
         for (Index e = 1; e < count; ++e) {
             for (Index other = 0; other < e; ++other) {
-                FromDraw rule = FromDraw::of(Transform::correlation, psi(begin + 2));
-                if (count > 2) {
+                const Index place = effects_[f]->correlation(e, other);
+                if (place < 0) continue;
+                FromDraw rule = FromDraw::of(Transform::correlation, psi(begin + place));
+                const bool is_moved = at_means && (e == factor.intercept || other == factor.intercept);
+                if (is_moved || !effects_[f]->is_plain_correlation(e)) {
                     rule = FromDraw::of(all, [parameters = effects_[f], e, other](const Vector& own_psi) {
-                        const Matrix covariance = parameters->covariance(own_psi).covariance();
-                        return covariance(e, other) / std::sqrt(covariance(e, e) * covariance(other, other));
+                        // Far from the data it rounds to one.
+                        constexpr double kMost = 1.0 - 1e-15;
+                        const Matrix root = parameters->root_at_zero(own_psi);
+                        const double norms = root.row(e).norm() * root.row(other).norm();
+                        return std::clamp(root.row(e).dot(root.row(other)) / norms, -kMost, kMost);
                     });
                 }
                 shown(add("cor",
@@ -305,16 +360,48 @@ std::vector<VariableMeaning> FieldVariables::meanings() const {
         const auto i = static_cast<std::size_t>(at);
         // With a prior that lets an sd be next to nothing, 1/sd² has no mean.
         if (!psi_is_log_[i] || !has_precision_[i]) continue;
+        const auto [f, e] = psi_effects_[i];
+        if (f >= 0 && effects_[static_cast<std::size_t>(f)]->psi_at_means() &&
+            !effects_[static_cast<std::size_t>(f)]->prior_at_means()) {
+            const FormulaShape::Factor& factor = shape_.factors[static_cast<std::size_t>(f)];
+            std::vector<Index> all;
+            for (Index s = 0; s < effects_[static_cast<std::size_t>(f)]->size(); ++s) all.push_back(psi(psi_of(f) + s));
+            local(add(
+                "tau", {factor.name, factor.effects[static_cast<std::size_t>(e)]}, Role::precision,
+                FromDraw::of(all, [parameters = effects_[static_cast<std::size_t>(f)], e = e](const Vector& own_psi) {
+                    return 1.0 / parameters->root_at_zero(own_psi).row(e).squaredNorm();
+                })));
+            continue;
+        }
         local(add("tau", psi_indices_[i], Role::precision, FromDraw::of(Transform::exponential, psi(at), -2.0)));
     }
+    // The statistics come last, one behind the other.
     Index at = first_effect();
-    for (const FormulaShape::Factor& factor : shape_.factors) {
+    for (std::size_t f = 0; f < shape_.factors.size(); ++f) {
+        const FormulaShape::Factor& factor = shape_.factors[f];
+        const auto count = static_cast<Index>(factor.effects.size());
         for (const std::string& level : factor.levels) {
-            for (const std::string& effect : factor.effects) {
+            if (is_centred(f)) {
+                const std::string& effect = factor.effects[static_cast<std::size_t>(factor.intercept)];
+                FromDraw at_zero = FromDraw::statistic(at + factor.intercept);
+                for (Index e = 0; e < count; ++e) {
+                    if (effect_centre_[f][e] != 0.0) at_zero.combination.emplace_back(at + e, -effect_centre_[f][e]);
+                }
+                local(add("u", {factor.name, level, effect}, Role::location, std::move(at_zero))).panel =
+                    fmt::format("u[{},{}]", factor.name, effect);
+            }
+            at += count;
+        }
+    }
+    at = first_effect();
+    for (std::size_t f = 0; f < shape_.factors.size(); ++f) {
+        const std::vector<std::string> effects = effect_names(f);
+        for (const std::string& level : shape_.factors[f].levels) {
+            for (const std::string& effect : effects) {
                 VariableMeaning& meaning =
-                    local(add("u", {factor.name, level, effect}, Role::location, FromDraw::statistic(at++)));
+                    local(add("u", {shape_.factors[f].name, level, effect}, Role::location, FromDraw::statistic(at++)));
                 meaning.is_parameter = true;
-                meaning.panel = fmt::format("u[{},{}]", factor.name, effect);
+                meaning.panel = fmt::format("u[{},{}]", shape_.factors[f].name, effect);
             }
         }
     }
@@ -348,18 +435,10 @@ Functionals FieldVariables::functionals(const FieldModel& model) const {
         for (Index j = 0; j < fixed - 1; ++j) add(first + j, 1, -model.centre()[j]);
     }
     for (Index j = first; j < fixed; ++j) add(j, first_slope() + j - first, 1.0);
-    // ψ in the units of the data: an sd at ψ = 0 is its unit.
-    const std::vector<FieldVariance>& variances = model.variances();
-    const Vector units = model.variance_values(Vector::Zero(psi_count_));
     for (Index at = 0; at < psi_count_; ++at) {
         entries.emplace_back(static_cast<int>(at), static_cast<int>(first_psi() + at), 1.0);
-        if (!psi_is_log_[static_cast<std::size_t>(at)]) continue;
-        const std::vector<std::string>& indices = psi_indices_[static_cast<std::size_t>(at)];
-        const std::string name = indices.empty() ? "sigma" : name_of("sd", indices);
-        for (std::size_t v = 0; v < variances.size(); ++v) {
-            if (variances[v].name == name) constants[first_psi() + at] = std::log(units[static_cast<Index>(v)]);
-        }
     }
+    constants.segment(first_psi(), psi_count_) = model.psi_shift();
     for (Index c = fixed; c < coefficients.weights.cols(); ++c) add(c, first_effect() + c - fixed, 1.0);
     SparseMatrix weights(size, count);
     weights.setFromTriplets(entries.begin(), entries.end());
@@ -433,9 +512,11 @@ Posterior FieldVariables::posterior(const FieldModel& model, const Optimum& opti
             for (Index s = 0; s < values.size(); ++s)
                 values[s] = mean[rule.combination[static_cast<std::size_t>(s)].first];
             const double value = value_at(rule, values);
-            const Transform transform = meaning.role == Role::scale || meaning.group == "nu" ? Transform::exponential
-                                        : meaning.role == Role::off_diagonal                 ? Transform::correlation
-                                                                                             : Transform::logistic;
+            const bool is_positive =
+                meaning.role == Role::scale || meaning.role == Role::precision || meaning.group == "nu";
+            const Transform transform = is_positive                          ? Transform::exponential
+                                        : meaning.role == Role::off_diagonal ? Transform::correlation
+                                                                             : Transform::logistic;
             const auto unbounded = [&](double x) { return unbounded_values(transform, Vector{{x}})[0]; };
             SparseMatrix own(mean.size(), values.size());
             for (Index s = 0; s < values.size(); ++s) {
@@ -484,7 +565,9 @@ Posterior FieldVariables::posterior(const FieldModel& model, const Optimum& opti
             posterior.variables.push_back(transformed_variable(std::move(meaning), value, {{at, 1.0 - value * value}},
                                                                Transform::correlation, mean[at], {{at, 1.0}}));
         } else {
-            posterior.variables.push_back(unbounded_variable(std::move(meaning), mean[at], {{at, 1.0}}));
+            double value = 0.0;
+            for (const auto& [statistic, factor] : rule.combination) value += factor * mean[statistic];
+            posterior.variables.push_back(unbounded_variable(std::move(meaning), value, rule.combination));
         }
     }
     keep_marginals(posterior);

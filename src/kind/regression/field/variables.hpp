@@ -15,7 +15,9 @@
 /// What is reported of a regression by formula.
 ///
 ///     shown        intercept, beta[…], sd[g,e], cor[g,e,f], sigma, nu, ICC[g], R2_marginal, R2_conditional
-///     on demand    u[g,level,e], alpha (the intercept at the means of the columns), tau = 1/sigma², tau[g,e] = 1/sd²
+///                  sd[g,intercept_at_means]: of the intercepts of groups at the means of the columns of their slopes
+///     on demand    u[g,level,e], u[g,level,intercept_at_means], alpha (the intercept at the means of the columns), tau
+///     = 1/sigma², tau[g,e] = 1/sd²
 ///                  where the prior is a gamma of it, and ψ itself,
 ///                  in the units of the data: log_sd[…], atanh_cor[…], log_sigma, …
 ///
@@ -33,7 +35,7 @@ namespace lrvb::detail {
 /// What ICC and R² need of the rows.
 struct FieldMoments {
     Matrix columns;               // population covariance of the fixed columns
-    std::vector<Matrix> effects;  // of each factor the mean of z zᵀ
+    std::vector<Matrix> effects;  // of each factor the mean of z zᵀ, with z as the field has it: at the means
     double residual = 0.0;        // d, of families without a σ; NaN where there is none
 };
 
@@ -67,8 +69,14 @@ class FieldVariables {
     /// The one-point posterior.
     Posterior posterior(const FieldModel& model, const Optimum& optimum) const;
 
-    /// What a row adds to its predictor's variance at ψ (in the data's units): zᵀΣ_f z.
+    /// Σ_f at ψ, in the data's units, of the effects at the means: a row has zᵀΣ_f z, with the centre taken from z.
     Matrix effect_covariance(Index factor, const Vector& psi) const;
+    const Vector& effect_centre(std::size_t factor) const { return effect_centre_[factor]; }
+    /// Whether the prior of a factor's intercepts speaks of them at zero, where ψ has them at the means.
+    bool is_at_zero(std::size_t factor) const;
+    bool are_correlated(std::size_t factor, Index effect, Index other) const;
+    /// Of the statistics u: "intercept_at_means" where that is another than the intercept.
+    std::vector<std::string> effect_names(std::size_t factor) const;
     double sigma(const Vector& psi) const;
     double nu(const Vector& psi) const;
 
@@ -82,6 +90,7 @@ class FieldVariables {
     };
 
     Index psi_of(Index factor) const { return factor_psi_[static_cast<std::size_t>(factor)]; }
+    bool is_centred(std::size_t factor) const { return (effect_centre_[factor].array() != 0.0).any(); }
     Vector own(Index factor, const Vector& psi) const;
     bool has_shares() const;
     /// ICC of each factor, R2_marginal, R2_conditional: of slopes and ψ, stacked.
@@ -91,6 +100,7 @@ class FieldVariables {
     FormulaShape shape_;
     FieldMoments moments_;
     std::vector<std::shared_ptr<const EffectParameters>> effects_;  // of each factor
+    std::vector<Vector> effect_centre_;
     std::shared_ptr<const EffectParameters> sigma_;
     std::vector<Index> factor_psi_;
     Index sigma_psi_ = -1;
@@ -101,6 +111,7 @@ class FieldVariables {
     std::vector<std::vector<std::string>> psi_indices_;
     std::vector<bool> psi_is_log_;
     std::vector<bool> has_precision_;
+    std::vector<std::pair<Index, Index>> psi_effects_;  // factor and effect; −1 of what is of none
 };
 
 }  // namespace lrvb::detail
