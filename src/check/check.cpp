@@ -266,7 +266,10 @@ Check by_integration(const FittedModel& fitted, const Posterior& posterior, cons
             fmt::format("the posterior of a {} is not found by integration: leave out --method integration",
                         fitted.file().model->kind()));
     }
-    IntegrationOptions request{options.draws, options.seed, options.threads, is_corrected(posterior), {}};
+    constexpr Index kMoreDraws = 4;  // of what checks an integral, which has the error of its own draws too
+    const bool is_second = is_corrected(posterior);
+    IntegrationOptions request{
+        (is_second ? kMoreDraws : 1) * options.draws, options.seed, options.threads, is_second, {}};
     const auto variables = static_cast<Index>(posterior.variables.size());
     if (options.progress) {
         request.progress = [&](double done) {

@@ -248,5 +248,60 @@ TEST(EquivariantFits, SleepstudyIsTheSameAtEveryOrigin) {
     }
 }
 
+// The sentences that --show-priors prints make the same fit: Huang & Wand's prior at the means, and priors of sds at
+// zero.
+TEST(EquivariantFits, ShownPriorsReproduceTheFit) {
+    const Rows rows = simulated("gaussian");
+    for (const std::string& first : std::vector<std::string>{"", "sd[g,x] ~ half_normal(0.5)"}) {
+        Settings settings;
+        settings.set("FORMULA", "y ~ x + (x | g)");
+        if (!first.empty()) settings.add("prior", first);
+        const FitRequest request{frame_of(rows, ""), settings, {}, 1, {}};
+        Settings again;
+        for (const std::string& line : find_kind("regression")->priors(request)) again.add("prior", line);
+        const Answer one = answer_of(frame_of(rows, ""), "y ~ x + (x | g)", "gaussian", settings);
+        const Answer other = answer_of(frame_of(rows, ""), "y ~ x + (x | g)", "gaussian", again);
+        for (const char* name : {"beta[x]", "sd[g,intercept]", "sd[g,x]", "cor[g,intercept,x]", "sigma"}) {
+            EXPECT_NEAR(other.mean.at(name), one.mean.at(name), 1e-4 * one.sd.at(name)) << first << name;
+            EXPECT_NEAR(other.sd.at(name), one.sd.at(name), 1e-4 * one.sd.at(name)) << first << name;
+        }
+    }
+}
+
+// A prior of sds at zero is the same prior in the coordinates at the means: sds that are far from each other there, by
+// quadrature on 40⁴ places (NumPy) of log sds, atanh of the correlation and log sigma, as written.
+TEST(EquivariantFits, APriorOfSdsAtZeroIsCarriedToTheMeans) {
+    DataFrame frame = Dataset(std::string(LRVB_DATA_DIR) + "/sleepstudy.csv").frame({});
+    Settings settings;
+    settings.add("prior", "sd[Subject] ~ half_normal(20)");
+    const Answer found = answer_of(frame, "Reaction ~ Days + (Days | Subject)", "gaussian", settings);
+    const auto expect = [&](const char* name, double mean, double sd) {
+        EXPECT_NEAR(found.mean.at(name), mean, 0.02 * sd) << name;
+        EXPECT_NEAR(found.sd.at(name), sd, 0.015 * sd) << name;
+    };
+    expect("sd[Subject,intercept]", 24.5436, 5.79938);
+    expect("sd[Subject,Days]", 6.50581, 1.49201);
+    expect("cor[Subject,intercept,Days]", 0.11352, 0.29394);
+    expect("sigma", 25.9718, 1.56902);
+}
+
+// Two crossing lines: which of them the other is an outlier of, rows do not say.
+TEST(EquivariantFits, AnotherFitOfStudentRowsIsNamed) {
+    Rows rows{Vector(20), Vector(20), std::vector<std::uint32_t>(20, 0), std::vector<std::uint32_t>(20, 0), {}};
+    for (Index n = 0; n < 20; ++n) {
+        rows.x[n] = 0.5 * static_cast<double>(n / 2) - 2.25;
+        const double noise = 0.02 * static_cast<double>((7 * n) % 5 - 2);
+        rows.y[n] = (n % 2 == 0 ? 1.0 : -1.0) * rows.x[n] + noise;
+    }
+    Settings settings;
+    settings.set("FORMULA", "y ~ x");
+    settings.set("family", "student");
+    const auto fitted = find_kind("regression")->fit(FitRequest{frame_of(rows, ""), settings, {}, 1, {}});
+    const std::vector<std::string> warnings = fitted->warnings();
+    ASSERT_FALSE(warnings.empty());
+    EXPECT_NE(warnings.front().find("another fit of these rows"), std::string::npos) << warnings.front();
+    EXPECT_NE(warnings.front().find("beta[x]"), std::string::npos) << warnings.front();
+}
+
 }  // namespace
 }  // namespace lrvb

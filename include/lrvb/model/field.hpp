@@ -184,6 +184,12 @@ struct FieldMode {
     double log_mass = 0.0;  // of the normal there, up to a constant
 };
 
+/// Another top of a field whose rows have Student errors, given about the same ψ: other rows are its outliers.
+struct FieldRival {
+    Vector coefficients;  // inner units
+    double share = 0.0;   // of the posterior, beside the top that the field has
+};
+
 namespace detail {
 class FieldCore;
 }
@@ -281,6 +287,8 @@ class LRVB_EXPORT FieldModel final : public RowModel {
     /// Its tops, by Newton's method from several starts: the best first, and those that hold at least a ten-thousandth
     /// of what that one holds. None where there is no ψ.
     const std::vector<FieldMode>& modes(int threads = 1) const;
+    /// Tops that integrals do not reach; of rows with Student errors alone.
+    std::vector<FieldRival> rivals() const;
     /// Multiplications of one conditional, about.
     double work() const;
 

@@ -483,6 +483,10 @@ bool FieldModel::has_corrections() const {
     return core_->row_field != nullptr;
 }
 
+std::vector<FieldRival> FieldModel::rivals() const {
+    return core_->row_field ? core_->row_field->rivals() : std::vector<FieldRival>();
+}
+
 const std::vector<FieldMode>& FieldModel::modes(int threads) const {
     static const std::vector<FieldMode> none;
     return variance_count() > 0 ? core_->modes(threads) : none;

@@ -99,6 +99,7 @@ RowField::RowField(const FieldCore& core) : core_(core) {
     constant_ = -core.rows * std::log(core.design->units().response_scale);
     const Vector psi = guess();
     reference_ = std::make_shared<const FieldInner>(top(psi, nullptr).inner);
+    find_rivals();
 }
 
 Vector RowField::guess() const {

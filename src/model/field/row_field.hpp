@@ -57,16 +57,21 @@ class RowField {
 
     /// Where fits begin.
     Vector guess() const;
+    /// Other tops of rows with Student errors, which the field does not have.
+    const std::vector<FieldRival>& rivals() const { return rivals_; }
 
   private:
     friend class RowConditional;
 
     double full_bound(const At& at) const;
+    void find_rivals();
+    std::vector<Vector> lines(const FieldGiven& given) const;
     void add_spread(const At& at, FieldCore::Squares& squares, FieldCore::Spread& spread) const;
 
     const FieldCore& core_;
     std::shared_ptr<const FieldInnerProblem> problem_;
     std::shared_ptr<const FieldInner> reference_;
+    std::vector<FieldRival> rivals_;
     double constant_ = 0.0;  // of the units of the response
     mutable std::mutex mutex_;
     mutable std::shared_ptr<const At> last_;

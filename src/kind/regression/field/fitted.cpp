@@ -250,10 +250,44 @@ std::vector<std::string> endless_sds(const FieldData& data, const FieldPrior& pr
 
 }  // namespace
 
+// By the coefficient that differs most, in sds.
+std::string FittedField::rival_text(const FieldRival& rival) const {
+    const FieldVariables variables = record_->variables();
+    const Functionals::Resolved functionals = variables.functionals(*model_).resolve(model_->layout());
+    Vector there = optimum().state.mean;
+    there.tail(rival.coefficients.size()) = rival.coefficients;
+    const Vector values = functionals.weights.transpose() * there + functionals.constants;
+    const std::vector<Index> chosen = posterior().select({});
+    const std::vector<Posterior::Row> rows = posterior().summary(chosen, 0.9);
+    std::size_t most = rows.size();
+    double farthest = 0.0;
+    Index place = 0;
+    for (std::size_t v = 0; v < rows.size(); ++v) {
+        const VariableMeaning& meaning = posterior().variables[static_cast<std::size_t>(chosen[v])].meaning;
+        if (meaning.role != Role::coefficient || !(rows[v].sd > 0.0)) continue;
+        const Index statistic = meaning.from_draw.combination.front().first;
+        const double away = std::abs(values[statistic] - rows[v].mean) / rows[v].sd;
+        if (away <= farthest) continue;
+        farthest = away;
+        most = v;
+        place = statistic;
+    }
+    const std::string where = most == rows.size()
+                                  ? std::string()
+                                  : fmt::format(", with {} {:.4g} instead of {:.4g}", printable(rows[most].name),
+                                                values[place], rows[most].mean);
+    return fmt::format(
+        "another fit of these rows, with other outliers, holds about {:.2g}% of the posterior{}: means and sds are "
+        "those "
+        "of one fit alone; 'lrvb check FIT DATA --method nuts' may tell",
+        100.0 * rival.share, where);
+}
+
 std::vector<std::string> FittedField::warnings() const {
     constexpr double rounding = 1.5e-7;  // of the response's sd
     const FieldData& data = model_->data();
     std::vector<std::string> result = endless_sds(data, record_->numbers, response_sd_);
+    for (const FieldRival& rival : model_->rivals()) result.push_back(rival_text(rival));
     if (data.family != FieldFamily::gaussian) return result;
     const FieldVariables variables = record_->variables();
     const double sigma = variables.sigma(posterior().mean.segment(variables.first_psi(), variables.psi_count()));

@@ -41,6 +41,7 @@ class FittedField final : public FittedModel {
 
   private:
     double work_of_a_node() const;
+    std::string rival_text(const FieldRival& rival) const;
     FieldPrior prior_after(const RefitChange& change) const;
     FieldModel model_after(const RefitChange& change) const;
     FittedField(FitFile file, std::shared_ptr<const FieldModel> model, double response_sd, std::vector<Index> file_rows,

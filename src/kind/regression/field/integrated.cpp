@@ -24,6 +24,7 @@ namespace {
 
 constexpr Index kFewestPlaces = 200;    // of ψ
 constexpr double kWorkOfDraws = 1.5e8;  // a quarter of a second
+constexpr double kMoreToCheck = 4.0;    // of what checks an integral
 constexpr double kNumbersOfDraws = 2e6;
 constexpr double kWorkOfPsi = 4e8;  // where ψ is drawn, too
 constexpr Index kMostPsi = 10000;
@@ -118,6 +119,15 @@ void add_drawn(const std::vector<Index>& drawn, const std::vector<Index>& known,
                 0.5 * (own(i, j) + own(j, i));
         }
     }
+}
+
+// The standard error of a sum of such contributions, of which so many in a row share what they were drawn given.
+double clustered_error(const Eigen::ArrayXd& contributions, Index each) {
+    double sum = 0.0;
+    for (Index begin = 0; begin < contributions.size(); begin += each) {
+        sum += std::pow(contributions.segment(begin, std::min(each, contributions.size() - begin)).sum(), 2);
+    }
+    return std::sqrt(sum);
 }
 
 // Of draws of ψ, which are the more exact the more there are.
@@ -381,8 +391,8 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
     // Where a node is dear, several draws share one.
     const Index affordable = static_cast<Index>(kNumbersOfDraws) / model_->layout().size();
     const Index draws = std::min(std::max<Index>(options.draws, 1), std::max(kFewestPlaces, affordable));
-    const auto places =
-        static_cast<Index>(std::max(static_cast<double>(kFewestPlaces), kWorkOfDraws / work_of_a_node()));
+    const double draw_work = options.other_nodes ? kMoreToCheck * kWorkOfDraws : kWorkOfDraws;
+    const auto places = static_cast<Index>(std::max(static_cast<double>(kFewestPlaces), draw_work / work_of_a_node()));
     const Index each = std::max<Index>(1, draws / std::max<Index>(1, std::min(places, draws)));
     const FieldDraws field = integral.draw(draws, options.seed, each);
     result.draws = field.statistics;
@@ -406,8 +416,7 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
         of_shares = values_of(shares.statistics);
         log_weights = shares.log_weights;
     }
-    const Vector weights = weights_of(log_weights);
-    const double ess = std::pow(weights.sum(), 2) / weights.squaredNorm() / static_cast<double>(each_share);
+    const Eigen::ArrayXd weights = weights_of(log_weights);
     for (const Index at : drawn) {
         const Vector own = of_shares.row(at);
         const Transform transform = all[static_cast<std::size_t>(at)].unbounded.transform;
@@ -416,8 +425,9 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
         const NormalApproximation unbounded = weighted_moments(scale.transpose(), log_weights);
         result.mean[at] = moments.mean[0];
         result.sd[at] = std::sqrt(moments.covariance(0, 0));
-        result.mean_error[at] = 1.0 / std::sqrt(ess);
-        result.sd_error[at] = 1.0 / std::sqrt(2.0 * ess);
+        const Eigen::ArrayXd z = (own.array() - moments.mean[0]) / result.sd[at];
+        result.mean_error[at] = clustered_error(weights * z, each_share);
+        result.sd_error[at] = clustered_error(0.5 * weights * (z.square() - 1.0), each_share);
         result.unbounded_mean[at] = unbounded.mean[0];
         result.unbounded_sd[at] = std::sqrt(unbounded.covariance(0, 0));
         result.quantiles[static_cast<std::size_t>(at)] = draw_quantiles(transform, own, log_weights);
