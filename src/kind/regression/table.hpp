@@ -18,6 +18,20 @@ struct RegressionTable {
     Index weightless = 0;  // rows that have none, and are not there
 };
 
+/// What a weight of a row means: how often it counts, that its variance is σ²/w, or of how many trials it is.
+enum class WeightMeaning { count, precision, trials };
+
+/// --weights or --precision-weights: its name, and the column. Empty where neither is given; throws UsageError where
+/// both are.
+struct WeightsOption {
+    std::string name;
+    std::string column;
+};
+WeightsOption weights_option(const Settings& settings);
+
+/// How weights were taken, for the first lines of a fit.
+std::string weights_note(const std::string& weights, WeightMeaning meaning, const std::string& response);
+
 /// As --columns, --factor, --numeric, --weights and --drop-missing say. Throws UsageError where they contradict each
 /// other.
 FrameOptions table_reading(const Settings& settings);

@@ -51,8 +51,10 @@ std::string answer_moments(const FieldData& data, const RowBlocks& blocks, std::
         const Vector weights = data.weights.size() > 0 ? Vector(data.weights.segment(begin, rows)) : Vector::Ones(rows);
         const Matrix columns = data.columns.middleRows(begin, rows);
         if (!has_mean) {
-            Vector sums(columns.cols() + 1);
-            sums << columns.transpose() * weights, weights.sum();
+            double count = 0.0;
+            for (Index n = begin; n < end; ++n) count += data.count(n);
+            Vector sums(columns.cols() + 2);
+            sums << columns.transpose() * weights, weights.sum(), count;
             return sums;
         }
         std::vector<double> sums;
@@ -74,8 +76,8 @@ std::string answer_moments(const FieldData& data, const RowBlocks& blocks, std::
 FieldMoments moments_of(const FieldData& outline, const AskRows& ask) {
     const Index slopes = outline.columns.cols();
     const Vector first = total_of(ask(ByteWriter().number(false).vector({}).take()));
-    const double total = first[slopes];
-    const Vector mean = first.head(slopes) / total;
+    const double total = first[slopes + 1];  // rows
+    const Vector mean = first.head(slopes) / first[slopes];
     const Vector sums = total_of(ask(ByteWriter().number(true).vector(mean).take()));
     FieldMoments result;
     Index next = 0;
