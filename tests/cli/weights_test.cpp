@@ -63,7 +63,7 @@ TEST_F(Weights, AreTheSameByColumnsAsByFormula) {
 }
 
 TEST_F(Weights, OfSharesAreNumbersOfTrials) {
-    write("b.csv", "p,n,s,f,x\n0.2,10,2,8,1\n0.5,20,10,10,2\n0.25,8,2,6,1.5\n0.75,12,9,3,3\n0.9,10,9,1,3.5\n");
+    write("b.csv", "p,n,s,f,x\n0.2,10,2,8,1.5\n0.5,20,10,10,2\n0.25,8,2,6,1\n0.75,12,9,3,3\n0.9,10,9,1,3.5\n");
     auto counts = variables("b.csv 'cbind(s,f) ~ x' --family binomial --check never");
     auto shares = variables("b.csv 'p ~ x' --family binomial --precision-weights n --check never");
     for (const std::string name : {"intercept", "beta[x]"}) {
@@ -71,9 +71,23 @@ TEST_F(Weights, OfSharesAreNumbersOfTrials) {
     }
     EXPECT_EQ(lrvb("loo fit.json b.csv").code, 0);  // the data are those of the fit
     refuses("b.csv 'x ~ p' --family binomial --precision-weights n", 1,
-            "row 2: the response 'x' is 2, which is no share");
+            "row 1: the response 'x' is 1.5, which is no share");
     refuses("b.csv 'p ~ s' --family binomial --precision-weights x", 1, "must be whole");
     refuses("b.csv 'cbind(s,f) ~ x' --family binomial --precision-weights n", 2, "says the trials already");
+}
+
+TEST_F(Weights, AndOffsetsBeyondNumbersAreRefusedInASentence) {
+    write("w.csv", "y,x,w,v\n1,2,1,1\n2,1,1e300,1\n3,5,1,1e-200\n4,3,1,1\n5,7,1,1\n");
+    refuses("w.csv 'y ~ x' --weights w", 1,
+            "row 2, column 'w': the weight is 1e+300, but a row counts at most 1e12 times");
+    refuses("w.csv 'y ~ x' --family poisson --weights w", 1, "a row counts at most 1e12 times");
+    refuses("w.csv 'y ~ x' --precision-weights w", 1,
+            "row 2, column 'w': the weight is 1e+300, but must be from 1e-100");
+    refuses("w.csv 'y ~ x' --precision-weights v", 1, "row 3, column 'v': the weight is 1e-200");
+    refuses("w.csv 'y ~ x + offset(1e200*v)'", 1, "the offset runs from 1 to 1e+200, beyond what can be squared");
+    refuses("w.csv 'y ~ x + offset(1e200*v)' --family student", 1, "beyond what can be squared");
+    refuses("w.csv 'y ~ x + offset(1000*x)' --family poisson", 1, "write offset(log(exposure))");
+    refuses("w.csv 'cbind(v, y) ~ x + offset(1e9*y)' --family binomial", 1, "whole and not negative");
 }
 
 TEST_F(Weights, ThatCannotBeMeantAreRefused) {

@@ -216,6 +216,8 @@ class LRVB_EXPORT FieldModel final : public RowModel {
     const FieldData& data_with_rows() const;
     /// Σ w: how often rows count together.
     double total_weight() const;
+    /// The geometric mean of precision weights; one without them.
+    double precision_unit() const;
     /// Its centre included.
     const FieldPrior& prior() const;
 

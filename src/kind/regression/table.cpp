@@ -85,7 +85,7 @@ RegressionTable read_table(const FitRequest& request) {
     table.response = places.response;
     if (places.weights < 0) return table;
     table.weights_name = table.frame.columns[static_cast<std::size_t>(places.weights)].name;
-    table.weights = taken_weights(table.frame, places.weights);
+    table.weights = taken_weights(table.frame, places.weights, WeightMeaning::count);
     if (places.weights < table.response) --table.response;
     return table;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kind/regression/columns.hpp"
+
 #include <lrvb/kind/kind.hpp>
 
 #include <optional>
@@ -17,9 +19,6 @@ struct RegressionTable {
     Vector weights;
     Index weightless = 0;  // rows that have none, and are not there
 };
-
-/// What a weight of a row means: how often it counts, that its variance is σ²/w, or of how many trials it is.
-enum class WeightMeaning { count, precision, trials };
 
 /// --weights or --precision-weights: its name, and the column. Empty where neither is given; throws UsageError where
 /// both are.

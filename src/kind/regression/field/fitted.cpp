@@ -260,7 +260,7 @@ std::vector<std::string> FittedField::warnings() const {
     if (data.family != FieldFamily::gaussian) return result;
     const FieldVariables variables = record_->variables();
     const double sigma = variables.sigma(posterior().mean.segment(variables.first_psi(), variables.psi_count()));
-    if (sigma > rounding * response_sd_) return result;
+    if (sigma > rounding * std::sqrt(model_->precision_unit()) * response_sd_) return result;
     result.push_back(
         fmt::format("the formula explains {} but for rounding, so that sigma and the sds are those of rounding",
                     printable(data.response)));

@@ -219,6 +219,24 @@ void require_reach(const std::string& source, const FormulaCoding& coding, const
     }
 }
 
+// An offset beyond all that a mean can follow: squares of a response's own unit, or exponents.
+void require_offset(const std::string& source, const DesignEnds& ends, FieldFamily family) {
+    const Index place = ends.low.size() - 1;
+    if (!(ends.low[place] <= ends.high[place])) return;  // there is none
+    const double spread = ends.high[place] - ends.low[place];
+    const std::string range =
+        fmt::format("{}: the offset runs from {:.4g} to {:.4g}", source, ends.low[place], ends.high[place]);
+    if (family == FieldFamily::poisson) {
+        if (ends.size(place) < 600.0 && spread < 200.0) return;
+        throw std::runtime_error(
+            fmt::format("{}, but its exponential multiplies the mean count: write offset(log(exposure))", range));
+    }
+    const double most = family == FieldFamily::binomial ? 1e8 : 1e140;
+    if (ends.size(place) < most) return;
+    throw std::runtime_error(fmt::format("{}, beyond what can be {}: take another unit, as in offset(x / 1e100)", range,
+                                         family == FieldFamily::binomial ? "told from a probability" : "squared"));
+}
+
 // Where no row differs there is no scale for the prior, and nothing to explain.
 void require_differences(const DataFrame& frame, const FormulaCoding& coding, const DesignEnds& ends,
                          FieldFamily family) {
@@ -341,6 +359,7 @@ Request request_of(const FitRequest& fit) {
     require_differences(frame, coding, ends, family);
     record.kept = kept_columns(table, coding, request.notes);
     require_reach(frame.name, coding, ends, record.kept);
+    require_offset(frame.name, ends, family);
     request.known.columns = coding.columns();
     const EffectsVary vary = table.make_data(coding, record.kept, family, link);
     const FieldData& data = *table.data();

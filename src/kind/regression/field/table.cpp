@@ -134,6 +134,7 @@ DesignEnds ends_of(const FormulaDesign& own) {
     for (const RandomTerm& term : own.random) {
         for (Index e = 0; e < term.values.cols(); ++e) add(term.values.col(e));
     }
+    add(own.offset);
     std::set<double> responses;
     for (Index n = 0; n < own.y.size() && responses.size() <= kFewResponses; ++n) responses.insert(own.y[n]);
     return {Eigen::Map<const Vector>(low.data(), static_cast<Index>(low.size())),
@@ -312,11 +313,13 @@ std::string TableShare::answer(std::string_view asked) {
     ByteReader reader(rest);
     std::string own;
     switch (question) {
-        case Question::weights:
-            weights_ = taken_weights(frame_, reader.index());
+        case Question::weights: {
+            const Index place = reader.index();
             meaning_ = static_cast<WeightMeaning>(reader.number<int>());
+            weights_ = taken_weights(frame_, place, meaning_);
             own = ByteWriter().number(weights_.size() > 0 ? weights_.maxCoeff() : 0.0).take();
             break;
+        }
         case Question::facts: {
             const std::vector<char> every = reader.numbers<char>();
             own = ByteWriter()
@@ -410,8 +413,8 @@ void TableShare::take_shares() {
         if (!(share >= 0.0 && share <= 1.0) ||
             std::abs(share * trials - successes) > rounding * std::max(1.0, trials)) {
             throw std::runtime_error(
-                fmt::format("{}: the response {} is {}, which is no share of {} trials: correct it", frame_.row_name(n),
-                            shown(design_.response), share, trials));
+                fmt::format("{}: the response {} is {}, which is no share of {} trial{}: correct it",
+                            frame_.row_name(n), shown(design_.response), share, trials, trials == 1.0 ? "" : "s"));
         }
         design_.y[n] = successes;
     }

@@ -54,7 +54,7 @@ class TableShare {
     std::optional<FieldShare> field_;
 };
 
-/// The ends of the response, of each column and of each random effect, in this order.
+/// The ends of the response, of each column, of each random effect and of the offset, in this order.
 struct DesignEnds {
     Vector low;
     Vector high;
