@@ -439,6 +439,7 @@ class Fit(FitFile):
         >>> os.path.getsize(path) > 100_000
         True
         """
+        self._core.require_not_named(str(os.fspath(path)))
         page = self._core.report(str(title))
         with open(path, "w", encoding="utf-8") as file:
             file.write(page)

@@ -243,6 +243,7 @@ def regression(
     link: Optional[str] = None,
     success: Any = None,
     weights: Optional[str] = None,
+    precision_weights: Optional[str] = None,
     prior: Union[str, Sequence[str], None] = None,
     factor: Optional[Text] = None,
     numeric: Optional[Text] = None,
@@ -274,7 +275,10 @@ def regression(
     success : optional
         The value of a bernoulli response that is 1, of two; by default the second by their order.
     weights : str, optional
-        The column of row weights.
+        The column that says how often each row counts: 3 is three rows.
+    precision_weights : str, optional
+        The column of precisions w, as the weights of lm and lmer: the variance of a row is sigma²/w. Of a binomial
+        response that is a share, the number of trials.
     prior : str or sequence of str, optional
         Sentences such as "beta ~ normal(0, 10)".
     factor, numeric : str or sequence of str, optional
@@ -300,11 +304,13 @@ def regression(
     if not isinstance(formula, str):
         raise UsageError(f"formula is {formula!r}, but must be text, such as 'y ~ x + (1 | g)'")
     settings = [("FORMULA", formula)]
-    for key, value in {"family": family, "link": link, "success": success, "weights": weights}.items():
+    given = {"weights": weights, "precision-weights": precision_weights}
+    for key, value in {"family": family, "link": link, "success": success, **given}.items():
         if value is not None:
             settings.append((key, str(value)))
-    if weights is not None and not isinstance(weights, str):
-        raise UsageError("weights must be the name of a column of the data: put them there")
+    for key, column in given.items():
+        if column is not None and not isinstance(column, str):
+            raise UsageError(f"{key.replace('-', '_')} must be the name of a column of the data: put them there")
     for key, chosen in {"factor": factor, "numeric": numeric}.items():
         if chosen is not None:
             settings.append((key, as_list(key, chosen)))
@@ -321,7 +327,7 @@ def regression(
     named, has_dot = _core.formula_columns(formula)
     used = None
     if not has_dot and hasattr(data, "columns"):
-        used = named + ([weights] if weights else [])
+        used = named + [column for column in given.values() if column]
         used = None if [name for name in used if name not in [str(own) for own in data.columns]] else used
     core = as_data(data, names=names, columns=used, na=texts("na", na), memory=count("memory", memory))
     return fitted("regression", core, settings, source=data, **how)

@@ -258,6 +258,8 @@ void bind_fit(py::module_& module) {
             "json", [](const Fit& self) { return fit_text(self.file()); }, Guard())
         .def(
             "save", [](const Fit& self, const std::string& path) { write_fit(path, self.file()); }, Guard())
+        .def("require_not_named",
+             [](const Fit& self, const std::string& path) { require_not_named(self.file(), path); })
         .def("attached", py::overload_cast<const Data&, int>(&Fit::attached, py::const_), Guard())
         .def(
             "attached",

@@ -1,5 +1,6 @@
 #include "base/files.hpp"
 
+#include "base/output_guard.hpp"
 #include "base/unfinished.hpp"
 
 #include <fmt/format.h>
@@ -96,9 +97,11 @@ FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
 FileDescriptor FileDescriptor::open(const std::string& path) {
     FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.number() < 0) refuse(path, "open the file");
-    if (S_ISDIR(status_of(file, path).st_mode)) {
+    const struct stat status = status_of(file, path);
+    if (S_ISDIR(status.st_mode)) {
         throw std::runtime_error(fmt::format("{}: is a directory: give the path of a file", path));
     }
+    note_input(path, status);
     return file;
 }
 
@@ -120,6 +123,7 @@ ByteStream::ByteStream(const std::string& path, std::size_t kept)
     : name_(path == "-" ? "standard input" : path),
       file_(path == "-" ? duplicate_of(STDIN_FILENO, "standard input") : FileDescriptor::open(path)),
       kept_(kept) {
+    if (path == "-") note_input(path);
     const off_t start = ::lseek(file_.number(), 0, SEEK_CUR);
     is_pipe_ = start < 0;
     if (!is_pipe_) start_ = static_cast<std::size_t>(start);
@@ -221,6 +225,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), file_(-1) {
         file_ = duplicate_of(STDOUT_FILENO, path_);
         return;
     }
+    note_output(path, {});
     path_ = end_of_links(path);
     struct stat status {};
     const bool exists = ::stat(path.c_str(), &status) == 0;

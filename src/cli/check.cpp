@@ -83,14 +83,10 @@ int run_check(const Settings& settings) {
     }
     const std::string output = settings.text("output");
     const std::string draws_path = settings.text("save-draws");
-    const std::vector<std::string> inputs = files_of(settings);
     if (settings.flag("correct") == output.empty()) throw UsageError("--correct and -o need each other");
-    require_other_file(output, inputs);
-    require_other_file(draws_path, inputs, "--save-draws");
+    prepare_output(output);
+    prepare_output(draws_path, "--save-draws");
     const DrawsFormat format_of_draws = draws_format(settings);
-    if (same_file(output, draws_path)) {
-        throw UsageError("-o and --save-draws name the same file: choose another for one of them");
-    }
     const FitFile fit = read_fit(settings.text("FIT"));
     const Settings data = with_data(settings, fit);
     if (settings.flag("model")) {

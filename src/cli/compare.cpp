@@ -26,7 +26,6 @@ Compared restored_fits(const Settings& settings) {
     if (result.names.size() < 2) throw UsageError("one fit has nothing to be compared with: give two or more");
     if (settings.text("data") == "-")
         throw UsageError("every fit reads the data: --data is a file, not standard input");
-    require_other_file("", result.names);
     for (const std::string& name : result.names) {
         FitFile fit = read_fit(name);
         const Dataset data = settings.has("data") ? Dataset(settings.texts("data")) : dataset_of(fit.data);

@@ -41,15 +41,6 @@ void show(const FittedModel& fitted, bool left_for_time) {
             : "\nnot compared with the exact posterior, which would take a while: see 'lrvb check'\n");
 }
 
-std::vector<std::string> files_read(const Kind& kind, const Settings& settings) {
-    std::vector<std::string> keys{"DATA"};
-    const std::vector<OptionInfo> options = kind.options().value();
-    for (const OptionInfo& option : options) {
-        if (option.type == OptionInfo::Type::file) keys.push_back(option.key());
-    }
-    return files_of(settings, keys);
-}
-
 bool is_there(const std::string& output) {
     std::error_code ignored;
     return output != "-" && std::filesystem::is_regular_file(output, ignored);
@@ -72,11 +63,7 @@ TableOutput table_output(const Kind& kind, const Settings& settings) {
     const std::optional<OptionInfo> option = kind.table_option();
     if (!option) return {};
     TableOutput result{option->name, settings.text(option->key())};
-    if (result.path.empty()) return result;
-    require_other_file(result.path, files_read(kind, settings), result.option);
-    if (same_file(result.path, settings.text("output"))) {
-        throw UsageError(fmt::format("-o and {} name the same file: choose another for one of them", result.option));
-    }
+    prepare_output(result.path, result.option);
     return result;
 }
 
@@ -118,7 +105,7 @@ int fit_all(const Kind& kind, const OptionInfo& option, const Settings& settings
             throw UsageError(fmt::format("--{} is of one fit: choose one {}", name, option.short_key()));
     }
     const std::vector<std::string> outputs = range_outputs(settings.text("output"), option, first, last);
-    for (const std::string& output : outputs) require_other_file(output, files_read(kind, settings));
+    for (const std::string& output : outputs) prepare_output(output);
     const FitRequest all = request_of(settings);
     FittedRange range = with_progress(all, settings, [&](const FitRequest& request) {
         FittedRange fits = fit_range(kind, request, wish_of(settings));
@@ -149,7 +136,7 @@ int fit_kind(const Kind& kind, const Settings& settings) {
         return kSuccess;
     }
     const std::string output = settings.text("output");
-    require_other_file(output, files_read(kind, settings));
+    prepare_output(output);
     const TableOutput table = table_output(kind, settings);
     const FitRequest request = request_of(settings);
     const CheckWish wish = wish_of(settings);
@@ -172,6 +159,10 @@ int fit_kind(const Kind& kind, const Settings& settings) {
         }
     });
     FitFile& file = fit.fitted->file();
+    if (Interruption::asked_for() && file.outcome.termination != Termination::cancelled) {  // too late to stop the fit
+        complain("interrupted before the fit was written: nothing was written");
+        end_as_interrupted();
+    }
     file.program = LRVB_VERSION;
     file.data.na = request.data.na();
     if (!file.converged()) file.warnings.insert(file.warnings.begin(), file.outcome.message);
@@ -268,6 +259,7 @@ std::vector<Command> simulate_commands() {
         options->push_back(output_option("Write to this file instead of standard output"));
         commands.push_back({fmt::format("simulate {}", kind->name()), std::string(kind->simulation_help()),
                             std::move(*options), [&kind = *kind](const Settings& settings) {
+                                prepare_output(settings.text("output", "-"));
                                 LineFile file(settings.text("output", "-"));
                                 kind.simulate(settings, [&](const std::string& text) { file.add(text); });
                                 file.commit();

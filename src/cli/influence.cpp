@@ -47,7 +47,7 @@ class InfluenceCommand {
   private:
     static std::string checked_output(const Settings& settings) {
         std::string output = settings.text("output");
-        require_other_file(output, files_of(settings));
+        prepare_output(output);
         return output;
     }
 

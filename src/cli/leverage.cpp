@@ -13,7 +13,7 @@ namespace {
 
 int show_leverage(const Settings& settings) {
     const std::string output = settings.text("output", "-");
-    require_other_file(output, files_of(settings));
+    prepare_output(output);
     const std::unique_ptr<FittedModel> fitted = restored(settings);
     const Posterior& posterior = fitted->posterior();
     const std::vector<Index> chosen = posterior.select(settings.list("variables"));

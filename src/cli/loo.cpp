@@ -98,7 +98,7 @@ std::string table_text(const FittedModel& fitted, const Loo& loo, bool rows) {
 
 int show_loo(const Settings& settings) {
     const std::string output = settings.text("output", "-");
-    require_other_file(output, files_of(settings));
+    prepare_output(output);
     const std::unique_ptr<FittedModel> fitted = restored(settings);
     const Loo loo = leave_one_out(*fitted, loo_options(settings));
     const bool rows = settings.flag("rows");

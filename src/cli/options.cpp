@@ -1,6 +1,7 @@
 #include "cli/options.hpp"
 
 #include "base/files.hpp"
+#include "base/output_guard.hpp"
 #include "data/parts.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 namespace lrvb::cli {
 
@@ -32,18 +34,18 @@ std::size_t bytes_of(const std::string& size) {
     return number << shift;
 }
 
-// The inputs, with the files that a pattern or a list names in its place.
-std::vector<std::string> read_files(const std::vector<std::string>& inputs) {
-    std::vector<std::string> files;
-    for (const std::string& input : inputs) {
-        files.push_back(input);
-        if (!detail::names_parts(input)) continue;
-        try {
-            for (std::string& part : detail::parts_of(input)) files.push_back(std::move(part));
-        } catch (const std::runtime_error&) {  // who reads them says why
-        }
-    }
-    return files;
+// Whether two outputs, which need not exist, are one; "-" is one as well.
+bool same_file(const std::string& left, const std::string& right) {
+    if (left.empty() || right.empty()) return false;
+    if (left == right) return true;
+    if (left == "-" || right == "-") return false;
+    std::error_code error;
+    const std::filesystem::path one = std::filesystem::weakly_canonical(left, error);
+    if (error) return false;
+    const std::filesystem::path other = std::filesystem::weakly_canonical(right, error);
+    // A relative path of nothing that exists stays relative.
+    return !error && (std::filesystem::absolute(one, error) == std::filesystem::absolute(other, error) ||
+                      std::filesystem::equivalent(one, other, error));
 }
 
 RankOptions
@@ -150,31 +152,34 @@ int threads_of(const Settings& settings) {
     return static_cast<int>(settings.whole("threads", cores));
 }
 
-void require_other_file(const std::string& output, const std::vector<std::string>& inputs, const std::string& option) {
+void guard_files(const std::vector<OptionInfo>& options, const Settings& settings) {
+    std::vector<std::string> inputs;
+    std::vector<std::pair<std::string, std::string>> outputs;  // path and option
+    for (const OptionInfo& option : options) {
+        if (option.type == OptionInfo::Type::file || option.type == OptionInfo::Type::files) {
+            for (std::string& file : settings.texts(option.key())) inputs.push_back(std::move(file));
+        } else if (option.type == OptionInfo::Type::output && settings.has(option.key())) {
+            outputs.emplace_back(settings.text(option.key()), option.name.substr(0, option.name.find(',')));
+        }
+    }
     if (std::count(inputs.begin(), inputs.end(), "-") > 1) {
         throw UsageError("only one file can come from standard input: save the other");
     }
-    for (const std::string& input : read_files(inputs)) {
-        std::error_code ignored;
-        if (!output.empty() && output != "-" && std::filesystem::is_regular_file(input, ignored) &&
-            std::filesystem::equivalent(input, output, ignored)) {
-            throw UsageError(fmt::format("{} {} would replace the input: choose another name", option, output));
+    for (const auto& [path, option] : outputs) {
+        for (const auto& [other_path, other] : outputs) {
+            if (option == other || !same_file(path, other_path)) continue;
+            throw UsageError(
+                fmt::format("{} and {} name the same file: choose another for one of them", option, other));
         }
+        detail::note_output(path, option);
     }
-    if (!output.empty()) detail::require_writable(output);
+    for (const std::string& file : detail::with_parts(inputs)) detail::note_input(file);
 }
 
-bool same_file(const std::string& left, const std::string& right) {
-    if (left.empty() || right.empty()) return false;
-    if (left == right) return true;
-    if (left == "-" || right == "-") return false;
-    std::error_code error;
-    const std::filesystem::path one = std::filesystem::weakly_canonical(left, error);
-    if (error) return false;
-    const std::filesystem::path other = std::filesystem::weakly_canonical(right, error);
-    // A relative path of nothing that exists stays relative.
-    return !error && (std::filesystem::absolute(one, error) == std::filesystem::absolute(other, error) ||
-                      std::filesystem::equivalent(one, other, error));
+void prepare_output(const std::string& output, const std::string& option) {
+    if (output.empty()) return;
+    detail::note_output(output, option);
+    detail::require_writable(output);
 }
 
 }  // namespace lrvb::cli

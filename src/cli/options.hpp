@@ -50,17 +50,16 @@ void require_shared_rows(const Kind& kind);
 
 /// DATA, with as much memory as it may take.
 Dataset data_of(const Settings& settings);
-/// All files of these options, in order; none of what was not given.
-std::vector<std::string> files_of(const Settings& settings, const std::vector<std::string>& keys = {"FIT", "DATA"});
 /// All cores, where none were asked for.
 int threads_of(const Settings& settings);
 
-/// Throws UsageError where the output, of this option, would replace one of the inputs, and where two inputs are
-/// standard input; std::runtime_error where the output cannot be written. Call it before the work starts.
-void require_other_file(const std::string& output, const std::vector<std::string>& inputs,
-                        const std::string& option = "-o");
+/// Notes all inputs and outputs of a command before it runs: throws UsageError where an output would replace an input,
+/// where two outputs are one file, and where two inputs are standard input. What a command reads besides (the files
+/// that a fit names) is compared when it is read.
+void guard_files(const std::vector<OptionInfo>& options, const Settings& settings);
 
-/// Whether two outputs, which need not exist, are one; "-" is one as well.
-bool same_file(const std::string& left, const std::string& right);
+/// Refuses an output that would replace an input (UsageError), or that cannot be written (std::runtime_error). Call it
+/// before the work starts.
+void prepare_output(const std::string& output, const std::string& option = "-o");
 
 }  // namespace lrvb::cli

@@ -4,6 +4,7 @@
 
 #include "cli/completion.hpp"
 #include "cli/manual.hpp"
+#include "cli/options.hpp"
 #include "cli/output.hpp"
 
 #include <lrvb/formula/formula.hpp>
@@ -284,7 +285,12 @@ class Parser {
         }
         CLI::App* added = parent->add_subcommand(name, command.help);
         for (const OptionInfo& option : command.options) add_option(*added, option, settings_);
-        added->callback([this, &command] { run_ = [this, &command] { return command.run(settings_); }; });
+        added->callback([this, &command] {
+            run_ = [this, &command] {
+                guard_files(command.options, settings_);
+                return command.run(settings_);
+            };
+        });
     }
 
     CLI::App* group_of(const std::vector<Group>& groups, const std::string& name) {

@@ -24,7 +24,7 @@ int write_plot(const Settings& settings) {
             fmt::format("-c chooses columns for --figure fit: choose for --figure {} with --variables", name));
     }
     const std::string output = settings.text("output", "-");
-    require_other_file(output, files_of(settings));
+    prepare_output(output);
     PlotOptions options;
     options.variables = settings.list("variables");
     options.columns = settings.list("columns");

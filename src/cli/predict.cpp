@@ -9,7 +9,7 @@ namespace {
 
 int predict_rows(const Settings& settings) {
     const std::string path = settings.text("FIT");
-    require_other_file(settings.text("output", "-"), {path, settings.text("DATA")});
+    prepare_output(settings.text("output", "-"));
     const FitFile fit = read_fit(path);
     if (!fit.converged()) {
         throw std::runtime_error(fmt::format("{}: no prediction from a fit that did not converge: fit again", path));

@@ -1,5 +1,6 @@
 #include "cli/program.hpp"
 
+#include "base/output_guard.hpp"
 #include "cli/output.hpp"
 #include "cli/parser.hpp"
 #include "cli/signals.hpp"
@@ -17,8 +18,6 @@
 #include <system_error>
 
 namespace lrvb::cli {
-
-namespace {
 
 std::vector<Command> all_commands() {
     std::vector<Command> commands = fit_commands();
@@ -38,6 +37,8 @@ std::vector<Command> all_commands() {
     return commands;
 }
 
+namespace {
+
 void complain_of_output(const std::string& reason) {
     complain(fmt::format("standard output cannot be written: {}; choose another place", reason));
 }
@@ -46,6 +47,7 @@ void complain_of_output(const std::string& reason) {
 
 int run_program(int argc, char** argv) {
     leave_no_files_behind();
+    const detail::OutputGuard guard;
     try {
         const int code = parse_and_run(
             argc, argv, {{"fit", "Fit a model to data"}, {"simulate", "Draw data from a model"}}, all_commands());

@@ -13,7 +13,7 @@ namespace {
 
 int write_report(const Settings& settings) {
     const std::string output = settings.text("output", "report.html");
-    require_other_file(output, files_of(settings, {"FIT", "DATA", "check"}));
+    prepare_output(output);
     const FitFile fit = read_fit(settings.text("FIT"));
     ReportOptions options;
     options.fit_name = settings.text("FIT");

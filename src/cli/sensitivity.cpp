@@ -102,7 +102,7 @@ std::string how_text(const FitFile& fit, bool has_data) {
 
 int show_sensitivity(const Settings& settings) {
     const std::string output = settings.text("output");
-    require_other_file(output, files_of(settings));
+    prepare_output(output);
     const FitFile fit = read_fit(settings.text("FIT"));
     const std::vector<Index> chosen = fit.posterior.select(settings.list("variables"));
     const bool has_data = settings.has("DATA");

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
+#include <sys/time.h>
 #include <unistd.h>
 
 namespace lrvb::cli {
@@ -37,9 +39,24 @@ extern "C" void end_program(int signal) {
     std::raise(signal);
 }
 
+// The work did not come to its end in time after Ctrl-C.
+extern "C" void end_late(int) {
+    detail::remove_unfinished_files();
+    constexpr std::string_view line = "\nlrvb: interrupted before all results were written\n";
+    const std::string_view words = line.substr(::isatty(STDERR_FILENO) == 1 ? 0 : 1);  // below a line of progress
+    const ssize_t ignored = ::write(STDERR_FILENO, words.data(), words.size());
+    static_cast<void>(ignored);
+    std::signal(SIGINT, SIG_DFL);
+    std::raise(SIGINT);
+}
+
 extern "C" void note_interrupt(int) {
     interrupted = 1;
     std::signal(SIGINT, end_program);
+    std::signal(SIGALRM, end_late);
+    constexpr suseconds_t patience = 900000;  // microseconds
+    const itimerval timer{{0, 0}, {0, patience}};
+    ::setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
 // What whoever called us has ignored (nohup, say) stays ignored.

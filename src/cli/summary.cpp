@@ -17,7 +17,6 @@ int show_summary(const Settings& settings) {
     if (settings.flag("robust") != settings.has("DATA")) {
         throw UsageError("--robust and DATA need each other: 'lrvb summary FIT DATA --robust'");
     }
-    require_other_file("", files_of(settings));
     const FitFile fit = read_fit(settings.text("FIT"));
     if (settings.flag("robust")) options.robust = robust_sds(*restored(fit, settings), options.variables);
     say(summary_text(fit, options));

@@ -2,6 +2,7 @@
 
 #include "base/files.hpp"
 #include "base/messages.hpp"
+#include "base/output_guard.hpp"
 #include "data/csv_reader.hpp"
 
 #include <lrvb/data/npy.hpp>
@@ -24,6 +25,7 @@ namespace {
 std::vector<std::string> listed(const std::string& list) {
     std::ifstream file(list);
     if (!file) throw std::runtime_error(fmt::format("{}: the list of files cannot be opened: check its path", list));
+    note_input(list);
     const std::filesystem::path folder = std::filesystem::path(list).parent_path();
     std::vector<std::string> paths;
     for (std::string line; std::getline(file, line);) {
@@ -89,6 +91,20 @@ bool names_parts(const std::string& path) {
 std::vector<std::string> parts_of(const std::string& path) {
     if (!names_parts(path)) return {path};
     return path.starts_with('@') ? listed(path.substr(1)) : matching(path);
+}
+
+std::vector<std::string> with_parts(const std::vector<std::string>& paths) {
+    std::vector<std::string> files;
+    for (const std::string& path : paths) {
+        files.push_back(path);
+        if (!names_parts(path)) continue;
+        if (path.starts_with('@')) files.push_back(path.substr(1));
+        try {
+            for (std::string& part : parts_of(path)) files.push_back(std::move(part));
+        } catch (const std::runtime_error&) {  // who reads them says why
+        }
+    }
+    return files;
 }
 
 void require_columns(const std::vector<std::string>& names, const std::string& path,

@@ -20,6 +20,10 @@ bool names_parts(const std::string& path);
 /// paths from where the list is. Of any other path, that. Throws std::runtime_error where there are none.
 std::vector<std::string> parts_of(const std::string& path);
 
+/// These files, the files that a pattern or a list among them names, and the lists themselves; those that cannot be
+/// read now are left out.
+std::vector<std::string> with_parts(const std::vector<std::string>& paths);
+
 /// Refuses a part whose columns are not those of the first.
 void require_columns(const std::vector<std::string>& names, const std::string& path,
                      const std::vector<std::string>& expected, const std::string& first);

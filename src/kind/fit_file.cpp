@@ -1,5 +1,7 @@
 #include "base/files.hpp"
 #include "base/messages.hpp"
+#include "base/output_guard.hpp"
+#include "data/parts.hpp"
 #include "kind/records.hpp"
 #include "kind/soundness.hpp"
 
@@ -371,7 +373,32 @@ std::optional<AnyFamily> family_of(const ParameterRecord& record) {
 
 }  // namespace detail
 
+std::vector<std::string> named_files(const FitFile& fit) {
+    std::vector<std::string> files = dataset_of(fit.data).paths();
+    const std::vector<std::string> of_model = fit.model->files();
+    files.insert(files.end(), of_model.begin(), of_model.end());
+    return detail::with_parts(files);
+}
+
+void require_not_named(const FitFile& fit, const std::string& output) {
+    if (output == "-") return;
+    for (const std::string& file : named_files(fit)) {
+        if (detail::leads_to_same_file(file, output)) detail::refuse_output(output, {}, file);
+    }
+}
+
+namespace {
+
+// No output replaces what a fit names.
+FitFile noted(FitFile fit) {
+    for (const std::string& file : named_files(fit)) detail::note_input(file);
+    return fit;
+}
+
+}  // namespace
+
 void write_fit(const std::string& path, const FitFile& fit) {
+    require_not_named(fit, path);
     detail::write_text(path, fit_text(fit));
 }
 
@@ -388,14 +415,14 @@ std::string fit_text(const FitFile& fit) {
 }
 
 FitFile parse_fit(const std::string& text, const std::string& name) {
-    return fit_of(parsed(text, name), name);
+    return noted(fit_of(parsed(text, name), name));
 }
 
 FitFile read_fit(const std::string& path) {
     detail::ByteStream stream(path);
     // The text, which may be long, is given back before the fit is made.
     const Document json = parsed(detail::read_json(stream), stream.name());
-    return fit_of(json, stream.name());
+    return noted(fit_of(json, stream.name()));
 }
 
 }  // namespace lrvb

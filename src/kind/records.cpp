@@ -94,6 +94,7 @@ Document to_document(const DataRecord& record) {
     if (!record.files.empty()) json["files"] = record.files;
     json["columns"] = record.columns;
     json["weights"] = record.weights;
+    if (record.precision_weights) json["precision_weights"] = true;
     json["rows"] = record.rows;
     json["dropped"] = record.dropped;
     if (!record.na.empty()) json["na"] = record.na;
@@ -108,6 +109,7 @@ DataRecord data_record(const Fields& fields) {
     if (fields.has("files")) record.files = fields.texts("files");  // since 1.7
     record.columns = fields.texts("columns");
     if (fields.has("weights")) record.weights = fields.text("weights");
+    record.precision_weights = fields.has("precision_weights") && fields.flag("precision_weights");
     record.rows = fields.count("rows");
     record.dropped = fields.count("dropped");
     if (fields.has("na")) record.na = fields.texts("na");  // since 1.4

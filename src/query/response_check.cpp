@@ -80,12 +80,15 @@ ResponseCheck response_check(const FittedResponse& response) {
     result.name = response.name;
     result.fitted = response.fitted;
     result.residuals = response.observed - response.fitted;
-    const double left = (weights * result.residuals.array().square()).sum();
-    const double mean = (weights * response.observed.array()).sum() / rows;
-    result.r2 = 1.0 - left / (weights * (response.observed.array() - mean).square()).sum();
+    const Eigen::ArrayXd precision =
+        response.precision.size() > 0 ? Eigen::ArrayXd(response.precision) : Eigen::ArrayXd::Ones(weights.size());
+    const Eigen::ArrayXd both = weights * precision;
+    const double left = (both * result.residuals.array().square()).sum();
+    const double mean = (both * response.observed.array()).sum() / both.sum();
+    result.r2 = 1.0 - left / (both * (response.observed.array() - mean).square()).sum();
     result.residual_sd = std::sqrt(left / (rows - response.hat.sum()));
-    result.standardised =
-        result.residuals.array() / (result.residual_sd * (1.0 - response.hat.array() / weights).sqrt());
+    result.standardised = result.residuals.array() * precision.sqrt() /
+                          (result.residual_sd * (1.0 - response.hat.array() / weights).sqrt());
     const Eigen::ArrayXd is_within =
         (result.residuals.array().abs() <= band * response.predictive_sd.array()).cast<double>();
     result.coverage = (weights * is_within).sum() / rows;

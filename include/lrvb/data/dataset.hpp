@@ -55,6 +55,7 @@ struct DataRecord {
     std::vector<std::string> files = {};  // where they are several, of which `name` then speaks together
     std::vector<std::string> columns;
     std::optional<std::string> weights;  // the column of row weights
+    bool precision_weights = false;      // they do not say how often a row counts, but how precise it is
     Index rows = 0;
     Index dropped = 0;                 // rows without a value in a used column
     std::vector<std::string> na = {};  // texts that mean a missing value, besides those that always do

@@ -115,8 +115,14 @@ LRVB_EXPORT std::vector<Index> foremost_variables(const FitFile& fit, const std:
 LRVB_EXPORT std::vector<Index> foremost_variables(const FitFile& fit, const CheckResult& check,
                                                   const std::vector<Index>& chosen, std::size_t most);
 
+/// The files that a fit names: of its data, those of a list or a pattern as well, and of its model.
+LRVB_EXPORT std::vector<std::string> named_files(const FitFile& fit);
+
+/// Refuses an output, by UsageError, that would replace a file that the fit names, by whatever path or link.
+LRVB_EXPORT void require_not_named(const FitFile& fit, const std::string& output);
+
 /// "-" is standard output. The file appears when it is whole, or not at all. Throws std::runtime_error if the system
-/// refuses.
+/// refuses, and UsageError for a file that the fit names.
 LRVB_EXPORT void write_fit(const std::string& path, const FitFile& fit);
 
 /// What write_fit writes.

@@ -46,6 +46,7 @@ struct FittedResponse {
     Vector hat;               // d fitted / d observed
     Vector weights;           // how often each row counts, more than never
     std::vector<Index> rows;  // which these are
+    Vector precision = {};    // residual variances are those of weight one divided by it; empty: one
 };
 
 /// What a kind that draws all rows from one distribution says of a column: Σ_k weight_k Normal(mean_k, sd_k²), its

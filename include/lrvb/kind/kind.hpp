@@ -98,6 +98,9 @@ class LRVB_EXPORT ModelRecord {
     /// What the fit file keeps: `Kind::read` makes the record of it again.
     virtual Document document() const = 0;
 
+    /// Files besides the data that it names, such as that of its model: no output replaces them.
+    virtual std::vector<std::string> files() const { return {}; }
+
     /// What stands in the headline of a summary between rows and passes: "2 components".
     virtual std::string headline() const = 0;
     /// The title of a report.

@@ -19,7 +19,7 @@
 ///     α ~ Normal,   β_j ~ Normal,   u_f,g ~ Normal(0, Σ_f) for each level g of factor f
 ///
 /// α is the intercept at the centre of the columns, of which the prior speaks; the one at zero is α − Σ_j β_j x̄_j. With
-/// weights a row counts w_n times.
+/// weights a row counts w_n times; with precision weights it counts once, with the variance σ²/w_n.
 ///
 /// **Random effects** are computed at the means of their columns too, where a factor has an intercept:
 ///
@@ -85,16 +85,22 @@ struct FieldData {
     FieldLink link = FieldLink::identity;
     std::string response = "y";  // what it is called
     Vector y;
-    Vector trials;   // binomial: of each row; empty: one
-    Vector offset;   // empty: zero
-    Vector weights;  // how often each row counts; empty: once
+    Vector trials;                   // binomial: of each row; empty: one
+    Vector offset;                   // empty: zero
+    Vector weights;                  // how often each row counts; empty: once
+    bool precision_weights = false;  // gaussian, student: the variance of row n is σ²/w_n, and it counts once
     bool intercept = true;
     std::vector<std::string> names;    // of the columns, without the intercept
     Matrix columns;                    // rows × fixed effects, without the intercept's ones
     std::vector<FieldFactor> factors;  // may be empty: a plain (generalised) linear model
 
     double weight(Index n) const { return weights.size() > 0 ? weights[n] : 1.0; }
-    double total_weight() const { return weights.size() > 0 ? weights.sum() : static_cast<double>(y.size()); }
+    /// The weight is the one times the other.
+    double count(Index n) const { return precision_weights ? (weight(n) > 0.0 ? 1.0 : 0.0) : weight(n); }
+    double precision(Index n) const { return precision_weights && weight(n) > 0.0 ? weight(n) : 1.0; }
+    double total_weight() const {
+        return weights.size() > 0 && !precision_weights ? weights.sum() : static_cast<double>(y.size());
+    }
     double offset_of(Index n) const { return offset.size() > 0 ? offset[n] : 0.0; }
 };
 
@@ -139,7 +145,8 @@ struct LRVB_EXPORT FieldPrior {
 
     /// On the data's own scale, with s = sd(y), 1 on a link's scale: intercept ~ Normal(mean y, (2.5 s)²), coefficients
     /// ~ Normal(0, (2.5 s/sd(x))²); σ ~ half_t(2, s); sds of effects ~ half_t(2, s/sd(z)), s for an intercept, by Huang
-    /// & Wand. Sds are those with n − 1. Throws as FieldModel does.
+    /// & Wand. Sds are those with n − 1. With precision weights the scale of σ, the sd at weight one, is s times the
+    /// root of their geometric mean. Throws as FieldModel does.
     static FieldPrior automatic(const FieldData& data);
     static FieldPrior automatic(const FieldRows& rows);
 };
@@ -242,6 +249,8 @@ class LRVB_EXPORT FieldModel final : public RowModel {
     const FieldData& data_with_rows() const;
     /// Σ w: how often rows count together.
     double total_weight() const;
+    /// The geometric mean of precision weights; one without them.
+    double precision_unit() const;
     /// Its centre included.
     const FieldPrior& prior() const;
 

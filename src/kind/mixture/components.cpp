@@ -76,6 +76,12 @@ std::vector<Index> MixtureComponents::variables_of(Index component) const {
     return variables;
 }
 
+std::array<std::vector<Index>, 2> MixtureComponents::halves_of(Index component) const {
+    const std::vector<Index> all = variables_of(component);
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+    return {std::vector<Index>(all.begin(), middle), std::vector<Index>(middle, all.end())};
+}
+
 MixtureComponents::Component MixtureComponents::component_at(const Vector& mean, Index component) const {
     const std::vector<Index>& stacked = stacked_of_[static_cast<std::size_t>(component)];
     const auto own = [&](Index i) { return mean[stacked[static_cast<std::size_t>(i)]]; };
@@ -250,10 +256,9 @@ Vector MixtureComponents::scattered(OwnOf own_of) const {
     return result;
 }
 
-Vector MixtureComponents::block_gradient(const Component& component, const Vector& origin, const Vector& sums,
-                                         Index variable) const {
+Vector MixtureComponents::block_of(const Vector& own_gradient, Index variable) const {
     const Index in_block = (layout_[variable].offset - layout_[location_variable(0, 0)].offset) % (own_size_ - 1);
-    return own_gradient(component, origin, sums).segment(1 + in_block, layout_[variable].size);
+    return own_gradient.segment(1 + in_block, layout_[variable].size);
 }
 
 SparseMatrix MixtureComponents::jacobian(const Component& component, const Vector& origin) const {
@@ -317,6 +322,12 @@ class MixtureComponents::BlockSum {
         }
     }
 
+    // An entry of each triangle of such a block of one component; on its diagonal, twice.
+    void add(Index k, Index a, Index b, double value) {
+        add_entry(k, a, b, value);
+        add_entry(k, b, a, value);
+    }
+
     SparseMatrix lower() const {
         const Layout& layout = parts_.layout_;
         Index entries = 0;
@@ -356,6 +367,25 @@ class MixtureComponents::BlockSum {
         Index size;
     };
 
+    void add_entry(Index component, Index a, Index b, double value) {
+        if (pieces_component_ != component) {
+            pieces_component_ = component;
+            piece_at_.clear();
+            for (const Piece& piece : pieces_of(component)) {
+                if (piece.own == 1 && piece_at_.empty()) piece_at_.push_back({});  // no weights
+                piece_at_.insert(piece_at_.end(), static_cast<std::size_t>(piece.size), piece);
+            }
+        }
+        const Piece& row = piece_at_[static_cast<std::size_t>(a)];
+        const Piece& column = piece_at_[static_cast<std::size_t>(b)];
+        if (row.variable < column.variable || value == 0.0) return;
+        Matrix& sum = blocks_[{column.variable, row.variable}];
+        if (sum.size() == 0) {
+            sum = Matrix::Zero(parts_.layout_[row.variable].size, parts_.layout_[column.variable].size);
+        }
+        sum(row.within + a - row.own, column.within + b - column.own) += value;
+    }
+
     std::vector<Piece> pieces_of(Index component) const {
         std::vector<Piece> pieces;
         if (parts_.has_weights()) pieces.push_back({0, 0, component, 1});
@@ -369,6 +399,8 @@ class MixtureComponents::BlockSum {
 
     const MixtureComponents& parts_;
     std::map<std::pair<Index, Index>, Matrix> blocks_;  // by column, then row
+    Index pieces_component_ = -1;
+    std::vector<Piece> piece_at_;  // of each own mean of that component
 };
 
 // Σ_k Σ_n r_k ∇²ρ_k + Σ_{k<l} Σ_n r_k r_l (∇ρ_k − ∇ρ_l)(∇ρ_k − ∇ρ_l)ᵀ: what is bilinear in a component's own means, and
@@ -395,11 +427,7 @@ SparseMatrix MixtureComponents::hessian(const Point& point, const Matrix& pair_o
         const Component& component = point[static_cast<std::size_t>(k)];
         const double weight = sums.sums(0, k);
         const Vector rows = sums.sums.col(k).segment(1, columns_) + weight * component.location;  // Σ r x
-        Matrix block = Matrix::Zero(own_size_, own_size_);
-        const auto add = [&](Index a, Index b, double value) {
-            block(a, b) += value;
-            block(b, a) += value;
-        };
+        const auto add = [&](Index a, Index b, double value) { hessian.add(k, a, b, value); };
         for (std::size_t e = 0; e < entries_.size(); ++e) {
             const Entry& entry = entries_[e];
             add(precision_at_[e], second_at_[e], -0.5 * entry.weight * weight);
@@ -407,7 +435,6 @@ SparseMatrix MixtureComponents::hessian(const Point& point, const Matrix& pair_o
             if (entry.p == entry.q) continue;
             add(precision_at_[e], location_at_[static_cast<std::size_t>(entry.q)], rows[entry.p]);
         }
-        hessian.add(k, k, block);
     }
     return hessian.lower();
 }

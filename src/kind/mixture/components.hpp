@@ -5,6 +5,7 @@
 #include <lrvb/model/functionals.hpp>
 #include <lrvb/model/model.hpp>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ class MixtureComponents {
     Index precision_variable(Index component, Index column) const;
     /// Locations, then precisions.
     std::vector<Index> variables_of(Index component) const;
+    /// The same apart: given precisions no location depends on another, nor, given locations, does a precision. So one
+    /// gradient serves all of a half.
+    std::array<std::vector<Index>, 2> halves_of(Index component) const;
 
     /// Means of one component, unpacked. Symmetric matrices are lists of their entries (p, q): p ≤ q where covariances
     /// are full, p = q where they are diagonal.
@@ -62,8 +66,9 @@ class MixtureComponents {
     Vector gradient(const Point& point, const Matrix& origins, const Matrix& sums) const;
     /// Σ|terms| of each entry of it, with sums about the components' means.
     Vector gradient_magnitude(const Point& point, const Matrix& sums) const;
-    /// The part of it that belongs to one of the component's variables.
-    Vector block_gradient(const Component& component, const Vector& origin, const Vector& sums, Index variable) const;
+    /// What belongs to a component's own means, and the part of it that is one variable's.
+    Vector own_gradient(const Component& component, const Vector& origin, const Vector& sums) const;
+    Vector block_of(const Vector& own_gradient, Index variable) const;
     /// Lower triangle, with sums about the components' means.
     SparseMatrix hessian(const Point& point, const Matrix& pair_origins, const PassSums& sums) const;
     Component component_at(const State& state, Index component) const;
@@ -87,7 +92,6 @@ class MixtureComponents {
 
     class BlockSum;
 
-    Vector own_gradient(const Component& component, const Vector& origin, const Vector& sums) const;
     /// ∂ρ/∂(own means) as polynomials in x − origin: features × own means.
     SparseMatrix jacobian(const Component& component, const Vector& origin) const;
     /// Σ_q M_pq v_q.

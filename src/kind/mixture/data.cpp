@@ -182,7 +182,7 @@ class Summary {
                        fmt::format("{} rows with weight are fewer than {} components; ask for fewer components",
                                    moments_.used, specification.components));
             }
-            if (!std::isfinite(moments_.weight))
+            if (!(moments_.weight < 1e18))  // NaN too
                 refuse(source_, "the weights add up to more than a number can hold; scale them down");
             summary.format.centre = moments_.mean;
             summary.format.inverse_scale = standard_deviations(specification.prior.has_value()).cwiseInverse();

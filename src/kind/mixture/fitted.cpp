@@ -12,6 +12,7 @@
 #include <cmath>
 #include <limits>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace lrvb::detail {
@@ -232,6 +233,11 @@ void FittedMixture::add_prior_shares(std::vector<std::string>& warnings) const {
     const auto is_held = [&](const std::string& part) {
         return std::find(record().fixed.begin(), record().fixed.end(), part) != record().fixed.end();
     };
+    const MixtureStatistics positions = record().positions(file());
+    std::unordered_map<std::string, double> sds;
+    for (const Posterior::Row& row : posterior().summary(posterior().select({"mu"}), 0.9)) {
+        sds.emplace(row.name, row.mean_field_sd);
+    }
     for (Index k = 0; k < record().components; ++k) {
         // What the weights' Dirichlet counts beyond its prior; of weights that are held, their share.
         const double rows = optimum().state.clamped[0]
@@ -240,9 +246,7 @@ void FittedMixture::add_prior_shares(std::vector<std::string>& warnings) const {
         std::pair<double, std::string_view> most{0.0, ""};
         if (!is_held("weights")) most = std::max(most, {prior.alpha / (prior.alpha + rows), "weight"});
         for (Index p = 0; p < record().columns() && !is_held("means"); ++p) {
-            const std::vector<Index> mean =
-                posterior().select({record().positions(file()).of_column("mu", k, p).name()});
-            const double sd = posterior().summary(mean, 0.9).front().mean_field_sd;
+            const double sd = sds.at(positions.of_column("mu", k, p).name());
             most = std::max(most, {sd * sd / prior.variance(p, p), "mean"});
         }
         if (!is_held("precisions")) {
@@ -264,10 +268,13 @@ void FittedMixture::add_overlap(std::vector<std::string>& warnings) const {
     const MixtureMeans means = mixture_means(positions, posterior());
     for (Index k = 0; k < record().components; ++k) {
         for (Index l = k + 1; l < record().components; ++l) {
-            const Matrix between =
-                0.5 * (means.covariances[static_cast<std::size_t>(k)] + means.covariances[static_cast<std::size_t>(l)]);
+            const Matrix& one = means.covariances[static_cast<std::size_t>(k)];
+            const Matrix& other = means.covariances[static_cast<std::size_t>(l)];
             const Vector off = means.locations.row(k) - means.locations.row(l);
-            const double distance = std::sqrt(off.dot(PositiveDefinite(between).solve(off)));
+            const Vector whitened = record().is_full()
+                                        ? PositiveDefinite(Matrix(0.5 * (one + other))).solve(off)
+                                        : Vector(off.cwiseQuotient(0.5 * (one.diagonal() + other.diagonal())));
+            const double distance = std::sqrt(off.dot(whitened));
             if (distance >= kOverlap) continue;
             warnings.push_back(fmt::format(
                 "components {} and {} overlap strongly (their means, such as {}, are {:.1f} sds apart): sds "

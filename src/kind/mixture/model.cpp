@@ -315,10 +315,11 @@ class MixtureModel::Implementation {
         };
         if (parts.has_weights()) set(0, layout.segment(natural, 0) + sums.row(0).transpose());
         for (Index k = 0; k < parts.components(); ++k) {
-            for (const Index variable : parts.variables_of(k)) {
-                set(variable,
-                    layout.segment(natural, variable) +
-                        parts.block_gradient(parts.component_at(state, k), origins.col(k), sums.col(k), variable));
+            for (const std::vector<Index>& variables : parts.halves_of(k)) {
+                const Vector own = parts.own_gradient(parts.component_at(state, k), origins.col(k), sums.col(k));
+                for (const Index variable : variables) {
+                    set(variable, layout.segment(natural, variable) + parts.block_of(own, variable));
+                }
             }
         }
     }
@@ -586,9 +587,10 @@ void MixtureModel::gibbs(Vector& statistics, const std::vector<bool>& clamped, R
     };
     if (self.parts.has_weights()) draw(0, sums.row(0).transpose());
     for (Index k = 0; k < components(); ++k) {
-        for (const Index variable : self.parts.variables_of(k)) {
-            draw(variable,
-                 self.parts.block_gradient(self.value_at(statistics, k), scores.origins.col(k), sums.col(k), variable));
+        for (const std::vector<Index>& variables : self.parts.halves_of(k)) {
+            const Vector own =
+                self.parts.own_gradient(self.value_at(statistics, k), scores.origins.col(k), sums.col(k));
+            for (const Index variable : variables) draw(variable, self.parts.block_of(own, variable));
         }
     }
 }

@@ -141,21 +141,46 @@ Matrix nested_scales(const Matrix& rows, Index components, Random& random) {
     return round_responsibilities(rows, centre.transpose().replicate(components, 1), widths);
 }
 
+struct PrincipalAxes {
+    Matrix directions;  // the longest last
+    Vector variances;
+};
+
+// Of Σ w off offᵀ. Where there are more columns than rows, by the products of the rows: linear in the columns.
+PrincipalAxes principal_axes(const Matrix& off, const Vector& weights) {
+    if (off.cols() <= off.rows()) {
+        const Matrix covariance = off.transpose() * weights.asDiagonal() * off;
+        const Eigen::SelfAdjointEigenSolver<Matrix> axes(covariance);
+        return {axes.eigenvectors(), axes.eigenvalues().cwiseMax(0.0)};
+    }
+    const Matrix scaled = weights.cwiseSqrt().asDiagonal() * off;
+    const Eigen::SelfAdjointEigenSolver<Matrix> axes(Matrix(scaled * scaled.transpose()));
+    const double largest = axes.eigenvalues().maxCoeff();
+    Index first = 0;  // those before are rounding
+    while (first + 1 < axes.eigenvalues().size() && axes.eigenvalues()[first] < 1e-10 * largest) ++first;
+    const Index count = axes.eigenvalues().size() - first;
+    PrincipalAxes result;
+    result.variances = axes.eigenvalues().tail(count).cwiseMax(0.0);
+    result.directions = scaled.transpose() * axes.eigenvectors().rightCols(count);
+    for (Index i = 0; i < count; ++i) result.directions.col(i).normalize();
+    return result;
+}
+
 // How a component's rows stand along its longest axis, or how far from its centre: mean 0 and sd 1.
 Vector split_coordinate(const Matrix& rows, const Vector& responsibilities, bool into_shells) {
     const double size = std::max(responsibilities.sum(), std::numeric_limits<double>::min());
     const Eigen::RowVectorXd mean = responsibilities.transpose() * rows / size;
     const Matrix off = rows.rowwise() - mean;
-    Matrix covariance = off.transpose() * responsibilities.asDiagonal() * off / size;
-    covariance.diagonal().array() += 1e-12;
-    const Eigen::SelfAdjointEigenSolver<Matrix> axes(covariance);
+    const PrincipalAxes axes = principal_axes(off, responsibilities / size);
+    const Matrix along = off * axes.directions;
     Vector coordinate;
     if (into_shells) {
-        const Matrix whitened =
-            off * axes.eigenvectors() * axes.eigenvalues().cwiseMax(1e-12).cwiseSqrt().cwiseInverse().asDiagonal();
-        coordinate = whitened.rowwise().norm();
+        constexpr double least = 1e-12;
+        const Vector scales = (axes.variances.array() + least).inverse();
+        const Vector beyond = (off.rowwise().squaredNorm() - along.rowwise().squaredNorm()).cwiseMax(0.0);
+        coordinate = (along.cwiseAbs2() * scales + beyond / least).cwiseSqrt();
     } else {
-        coordinate = off * axes.eigenvectors().col(rows.cols() - 1);
+        coordinate = along.col(along.cols() - 1);
     }
     coordinate.array() -= responsibilities.dot(coordinate) / size;
     const double variance = responsibilities.dot(coordinate.cwiseAbs2()) / size;

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <unordered_map>
 
 namespace lrvb::detail {
 
@@ -26,10 +28,12 @@ bool can_be_index(const std::string& name) {
 }
 
 std::vector<std::string> labels_of(const std::vector<std::string>& names) {
+    std::unordered_map<std::string_view, int> times;
+    for (const std::string& name : names) ++times[name];
     std::vector<std::string> labels;
     bool any = false;
     for (std::size_t p = 0; p < names.size(); ++p) {
-        const bool is_label = can_be_index(names[p]) && std::count(names.begin(), names.end(), names[p]) == 1;
+        const bool is_label = can_be_index(names[p]) && times[names[p]] == 1;
         labels.push_back(is_label ? names[p] : number(static_cast<Index>(p)));
         any = any || is_label;
     }

@@ -27,6 +27,7 @@ class TextModelRecord final : public ModelRecord {
 
     std::string_view kind() const override { return "model"; }
     Document document() const override;
+    std::vector<std::string> files() const override { return {file}; }
     std::string headline() const override;
     std::string title(const DataRecord& data) const override;
     std::string description() const override;

@@ -244,7 +244,7 @@ std::pair<Index, std::string> first_text(const FrameColumn& column, const Column
     return {content.first_other, content.first_text};
 }
 
-Vector taken_weights(DataFrame& frame, Index place) {
+Vector taken_weights(DataFrame& frame, Index place, WeightMeaning meaning) {
     const FrameColumn column = std::move(frame.columns[static_cast<std::size_t>(place)]);
     frame.columns.erase(frame.columns.begin() + place);
     if (column.told == FrameColumn::Told::text) {
@@ -256,10 +256,18 @@ Vector taken_weights(DataFrame& frame, Index place) {
         throw std::runtime_error(fmt::format("{}, but --weights must be: correct it, or write NA if it is missing",
                                              in_the_way(frame, column, content)));
     }
+    // Beyond these the sums over rows lose all others.
+    const bool is_precision = meaning == WeightMeaning::precision;
+    const double least = is_precision ? 1e-100 : 0.0;
+    const double most = is_precision ? 1e100 : 1e12;
     for (Index n = 0; n < column.numbers.size(); ++n) {
-        if (column.numbers[n] >= 0.0) continue;
-        throw std::runtime_error(fmt::format("{}, column {}: the weight is {}, but must be zero or more: correct it",
-                                             frame.row_name(n), shown(column.name), column.numbers[n]));
+        const double weight = column.numbers[n];
+        if (weight == 0.0 || (weight >= least && weight <= most)) continue;
+        const std::string reason = !(weight >= 0.0) ? "must be zero or more: correct it"
+                                   : is_precision   ? "must be from 1e-100 to 1e100: divide all weights by a number"
+                                                    : "a row counts at most 1e12 times: correct it";
+        throw std::runtime_error(fmt::format("{}, column {}: the weight is {}, but {}", frame.row_name(n),
+                                             shown(column.name), weight, reason));
     }
     return column.numbers;
 }

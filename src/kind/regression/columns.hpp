@@ -44,9 +44,12 @@ TableFacts facts_of(const DataFrame& frame, const std::vector<bool>& every = {})
 std::string bytes_of(const TableFacts& facts);
 TableFacts table_facts_of(std::string_view bytes);
 
+/// What a weight of a row means: how often it counts, that its variance is σ²/w, or of how many trials it is.
+enum class WeightMeaning { count, precision, trials };
+
 /// The column of weights, which is then no longer one of the table's. Throws std::runtime_error, with the row, for what
 /// is no weight.
-Vector taken_weights(DataFrame& frame, Index place);
+Vector taken_weights(DataFrame& frame, Index place, WeightMeaning meaning);
 
 /// Rows of weight zero are as if they were not there: neither are levels that they alone have. Where no row has weight
 /// nothing is left out, and the model says so. Returns how many were.

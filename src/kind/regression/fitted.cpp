@@ -149,7 +149,8 @@ std::unique_ptr<FittedModel> RegressionRecord::with_data(FitFile fit, const Data
     if (fit.data.weights) options.numbers.push_back(*fit.data.weights);
     DataFrame frame = data.frame(options);
     Vector weights;
-    if (fit.data.weights) weights = taken_weights(frame, static_cast<Index>(frame.columns.size()) - 1);
+    if (fit.data.weights)
+        weights = taken_weights(frame, static_cast<Index>(frame.columns.size()) - 1, WeightMeaning::count);
     leave_out_weightless(frame, weights);
     if (frame.columns.back().is_text()) {
         throw std::runtime_error(

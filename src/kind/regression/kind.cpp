@@ -70,7 +70,11 @@ std::optional<std::vector<OptionInfo>> RegressionKind::options() const {
     const auto list = [&](const std::string& name, const std::string& help, const std::string& value) {
         options.push_back({name, help, OptionInfo::Type::list, false, {}, value});
     };
-    options.push_back({"--weights", "Column of row weights"});
+    options.push_back({"--weights", "Column that says how often each row counts: 3 is three rows"});
+    options.push_back(
+        {"--precision-weights",
+         "Column of precisions w, as the weights of lm and lmer: the variance of a row is sigma^2/w; of a "
+         "binomial response that is a share, the number of trials"});
     list("--factor", "Columns to take as groups, though they hold numbers", "COLUMNS");
     list("--numeric", "Columns to take as numbers, though they are quoted", "COLUMNS");
     list("--baseline", "The group that others are compared with, such as cyl=6 (default: the first)", "COLUMN=LEVEL");
@@ -134,6 +138,9 @@ std::unique_ptr<FittedModel> RegressionKind::fit(const FitRequest& request) cons
     file.notes =
         index_notes(frame.leaves_out_row_names, counting_columns(frame, facts, *design), settings.list("columns"));
     for (std::string& note : column_notes(frame, facts, *design)) file.notes.push_back(std::move(note));
+    if (table.weights_name) {
+        file.notes.push_back(weights_note(*table.weights_name, WeightMeaning::count, design->response));
+    }
     if (table.weightless > 0) file.notes.push_back(weightless_note(*table.weights_name, table.weightless));
     file.warnings = response_warnings(*design);
     file.options = {request.options.seed, 1, request.options.tolerance, request.options.max_iterations};

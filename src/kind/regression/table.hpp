@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kind/regression/columns.hpp"
+
 #include <lrvb/kind/kind.hpp>
 
 #include <optional>
@@ -17,6 +19,17 @@ struct RegressionTable {
     Vector weights;
     Index weightless = 0;  // rows that have none, and are not there
 };
+
+/// --weights or --precision-weights: its name, and the column. Empty where neither is given; throws UsageError where
+/// both are.
+struct WeightsOption {
+    std::string name;
+    std::string column;
+};
+WeightsOption weights_option(const Settings& settings);
+
+/// How weights were taken, for the first lines of a fit.
+std::string weights_note(const std::string& weights, WeightMeaning meaning, const std::string& response);
 
 /// As --columns, --factor, --numeric, --weights and --drop-missing say. Throws UsageError where they contradict each
 /// other.

@@ -64,6 +64,8 @@ FieldCore::FieldCore(std::shared_ptr<const FieldRows> rows_in, const std::option
     make_layout();
     const FieldData& own = design->data();
     rows = scales.total;
+    log_precisions = scales.log_precisions;
+    precision_unit = scales.precision_unit();
     identity = next_model_identity();
     hessian_pattern = structure->lower_pattern();
     if (own.family != FieldFamily::gaussian) {
@@ -102,9 +104,9 @@ void FieldCore::fold_residuals() {
 // Where the columns explain the response but for rounding, σ would go to zero without end: what is left counts as this
 // share of the response's sd.
 void FieldCore::keep_rounding() {
-    constexpr double share = 1e-7;
+    const double share = 1e-7 * std::sqrt(precision_unit);
     constexpr double small = 1e-3;
-    if (squared > small * small * rows) return;
+    if (squared > small * small * precision_unit * rows) return;
     Vector psi = guess_;
     const EffectParameters& sigma = parts[sigma_part()];
     psi.segment(part_offset_[sigma_part()], sigma.size()) = sigma.from_sds(Vector::Constant(1, share));
@@ -344,6 +346,7 @@ double FieldCore::log_joint(const PsiPoint& point, const VectorView& x, const Sq
     add(-0.5 * rows * kLogTwoPi);
     add(-rows * std::log(design->units().response_scale));
     add(-0.5 * rows * sigma.log_determinant);
+    add(0.5 * log_precisions);
     add(-0.5 * tau * squares.residual);
     for (Index j = 0; j < shape().fixed; ++j) {
         const double difference = x[j] - fixed_mean[j];
@@ -418,7 +421,7 @@ Vector FieldCore::guess() const {
     Vector psi(variance_count_);
     if (row_field) psi = row_field->guess();
     for (std::size_t i = 0; i < parts.size() && !row_field; ++i) {
-        const double sd = i == sigma_part() ? 0.7 : 0.35;
+        const double sd = i == sigma_part() ? 0.7 * std::sqrt(precision_unit) : 0.35;
         psi.segment(part_offset_[i], parts[i].size()) = parts[i].from_sds(Vector::Constant(parts[i].effects(), sd));
     }
     constexpr int kSteps = 3;

@@ -143,9 +143,11 @@ class FieldCore {
     std::vector<EffectParameters> parts;
     FieldBlocks blocks;
     Vector origin;
-    Vector forces;         // g
-    double squared = 0.0;  // e
-    double rows = 0.0;     // N
+    Vector forces;                // g
+    double squared = 0.0;         // e
+    double rows = 0.0;            // N
+    double log_precisions = 0.0;  // Σ log of precision weights
+    double precision_unit = 1.0;  // their geometric mean
     Layout layout;
     SparseMatrix hessian_pattern;  // of the coefficients, lower
     LastExpansion last_expansion;

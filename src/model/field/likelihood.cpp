@@ -139,6 +139,15 @@ RowLikelihood::RowLikelihood(RowKind kind, Vector y, Vector trials, Vector offse
     }
 }
 
+void RowLikelihood::set_precisions(const Vector& precisions) {
+    roots_.resize(rows());
+    for (Index n = 0; n < rows(); ++n) {
+        if (precisions[n] == 0.0) weights_[n] = 0.0;
+        roots_[n] = precisions[n] > 0.0 ? std::sqrt(precisions[n]) : 1.0;
+        constants_[n] = std::log(roots_[n]);
+    }
+}
+
 template <class Take>
 void RowLikelihood::visit(const Vector& means, const Vector& variances, const RowScale& scale, int threads,
                           const Take& take) const {
@@ -242,8 +251,9 @@ void RowLikelihood::block(Index first, Index rows, const double* means, const do
         mu[at] = means[i] + (offset_.size() > 0 ? offset_[n] : 0.0);
         v[at] = variances != nullptr ? variances[i] : 0.0;
         if (kind_ == RowKind::student) {
-            mu[at] = (y_[n] - mu[at]) * unit;
-            v[at] *= unit * unit;
+            const double own_unit = roots_.size() > 0 ? unit * roots_[n] : unit;
+            mu[at] = (y_[n] - mu[at]) * own_unit;
+            v[at] *= own_unit * own_unit;
         }
     }
     if (expectation_ && kind_ != RowKind::probit) {
@@ -300,8 +310,9 @@ void RowLikelihood::block(Index first, Index rows, const double* means, const do
                 break;
             }
             case RowKind::student: {
+                const double own_unit = roots_.size() > 0 ? unit * roots_[n] : unit;
                 double factor = -0.5 * (scale.nu + 1.0);
-                for (std::size_t o = 0; o < kOrders; ++o, factor *= -unit) order(o) *= factor;
+                for (std::size_t o = 0; o < kOrders; ++o, factor *= -own_unit) order(o) *= factor;
                 break;
             }
         }
@@ -315,7 +326,8 @@ RowLikelihood::ScaleGradient RowLikelihood::row_scale_gradient(Index row, double
                                                                double second) const {
     const double residual = y_[row] - mean - (offset_.size() > 0 ? offset_[row] : 0.0);
     const double stretch = residual * first - variance * second;
-    const double log_part = (value - student_constant(scale.nu) + std::log(scale.sigma)) / (scale.nu + 1.0);
+    const double log_part =
+        (value - constants_[row] - student_constant(scale.nu) + std::log(scale.sigma)) / (scale.nu + 1.0);
     return {stretch - 1.0, student_constant_change(scale.nu) + log_part + stretch / (2.0 * scale.nu)};
 }
 
@@ -355,7 +367,8 @@ double RowLikelihood::draw(Index row, double predictor, const RowScale& scale, R
     const double about = expected(row, predictor);
     if (kind_ == RowKind::student) {
         const double log_mixing = random.log_gamma(0.5 * scale.nu) - std::log(0.5 * scale.nu);
-        return about + scale.sigma * random.normal() * std::exp(-0.5 * log_mixing);
+        const double sigma = roots_.size() > 0 ? scale.sigma / roots_[row] : scale.sigma;
+        return about + sigma * random.normal() * std::exp(-0.5 * log_mixing);
     }
     if (kind_ == RowKind::poisson) return draw_poisson(about, random);
     const double chance = trials_[row] > 0.0 ? about / trials_[row] : 0.0;

@@ -47,6 +47,9 @@ class RowLikelihood {
     /// counts that are negative or not whole, successes above trials, and weights that are negative.
     RowLikelihood(RowKind kind, Vector y, Vector trials, Vector offset, Vector weights);
 
+    /// Of Student rows: the squared scale of row n is σ²/precisions[n].
+    void set_precisions(const Vector& precisions);
+
     RowKind kind() const { return kind_; }
     Index rows() const { return y_.size(); }
     const Vector& y() const { return y_; }
@@ -104,6 +107,7 @@ class RowLikelihood {
     Vector trials_;
     Vector offset_;
     Vector weights_;
+    Vector roots_;       // of the precisions of Student rows; empty: one
     Vector constants_;   // of ℓ, that depend on the data alone
     Vector log_counts_;  // of Poisson rows
     std::optional<NormalExpectation> expectation_;

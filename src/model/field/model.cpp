@@ -423,6 +423,10 @@ double FieldModel::total_weight() const {
     return core_->rows;
 }
 
+double FieldModel::precision_unit() const {
+    return core_->precision_unit;
+}
+
 const FieldPrior& FieldModel::prior() const {
     return core_->prior;
 }

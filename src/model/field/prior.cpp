@@ -110,6 +110,9 @@ void require_field(const FieldData& data) {
             "FieldData: the link must be identity for gaussian and student rows, logit, probit or cloglog for binomial "
             "ones, log for Poisson");
     }
+    if (data.precision_weights && data.family != FieldFamily::gaussian && data.family != FieldFamily::student) {
+        throw std::invalid_argument("FieldData: only gaussian and student rows have precision weights");
+    }
     if (data.trials.size() > 0 && data.family != FieldFamily::binomial) {
         throw std::invalid_argument("FieldData: only binomial rows have trials");
     }
@@ -192,7 +195,7 @@ FieldPrior FieldPrior::automatic(const FieldRows& rows) {
         return sd > 1e-14 * mean ? sd : mean;
     };
     for (Index j = 0; j < columns; ++j) prior.sd[j] = kWide * s / unit_of(FieldScales::column(j));
-    prior.sigma = ScalePrior::half_t(kDegrees, s);
+    prior.sigma = ScalePrior::half_t(kDegrees, s * std::sqrt(scales.precision_unit()));
     const detail::FieldUnits units(data, scales);
     for (std::size_t f = 0; f < data.factors.size(); ++f) {
         Factor own;

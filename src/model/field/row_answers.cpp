@@ -85,19 +85,22 @@ void NormalRowAnswers::visit(Index begin, Index end, Index first, const RowVisit
         for (Index i = 0; i < size; ++i) {
             const Index n = chunk + i;
             const double residual = design.response(n) - predictor[i];
-            double along = asked_.tau * residual;  // of the row's entries, in the coefficients
+            const double precision = design.data().precision(n);
+            const double tau = precision * asked_.tau;
+            const double tau_by_psi = precision * asked_.tau_by_psi;
+            double along = tau * residual;  // of the row's entries, in the coefficients
             by_psi.setZero();
             if (asked_.change == RowChange::value) {
                 const double unit = design.units().response_scale;
-                along = answers.weights[i] * asked_.tau / unit;
-                by_psi[asked_.sigma] = -answers.weights[i] * asked_.tau_by_psi * residual / unit;
+                along = answers.weights[i] * tau / unit;
+                by_psi[asked_.sigma] = -answers.weights[i] * tau_by_psi * residual / unit;
             } else {
                 for (Index j = 0; j < k; ++j) {
                     const double difference = variance(1 + 2 * j, n) - variance(2 + 2 * j, n);
-                    by_psi[j] = -0.5 * asked_.tau * difference / (2.0 * kPsiStep);
+                    by_psi[j] = -0.5 * tau * difference / (2.0 * kPsiStep);
                 }
                 by_psi[asked_.sigma] -=
-                    0.5 * (asked_.log_determinant_by_psi + asked_.tau_by_psi * (residual * residual + variance(0, n)));
+                    0.5 * (asked_.log_determinant_by_psi + tau_by_psi * (residual * residual + variance(0, n)));
             }
             Eigen::RowVectorXd answer = by_psi.transpose() * asked_.directions.topRows(k);
             design.fixed_row(n, entries.data());
@@ -131,7 +134,9 @@ BlockTree<Tallied> NormalRowAnswers::tallied(const RowBlocks& blocks, Index firs
 
 Vector row_weights(const FieldData& data, Index first, Index count) {
     if (data.weights.size() == 0) return Vector::Ones(count);
-    return data.weights.segment(first, count);
+    Vector result(count);
+    for (Index i = 0; i < count; ++i) result[i] = data.count(first + i);
+    return result;
 }
 
 std::string bytes_of(const RowAnswers& rows) {

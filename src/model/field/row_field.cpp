@@ -43,7 +43,10 @@ RowLikelihood likelihood_of(const FieldDesign& design) {
     if (kind != RowKind::student) return {kind, data.y, data.trials, data.offset, data.weights};
     Vector response(design.rows());
     for (Index n = 0; n < design.rows(); ++n) response[n] = design.response(n);
-    return {kind, std::move(response), Vector(), Vector(), data.weights};
+    const bool has_precisions = data.precision_weights && data.weights.size() > 0;
+    RowLikelihood result(kind, std::move(response), Vector(), Vector(), has_precisions ? Vector() : data.weights);
+    if (has_precisions) result.set_precisions(data.weights);
+    return result;
 }
 
 // f'(0) of a vector by values at ±h and ±2h.
@@ -108,7 +111,7 @@ Vector RowField::guess() const {
         const bool is_sigma = i == core_.sigma_part();
         const Index q = core_.parts[i].effects();
         psi.segment(core_.part_offset(i), core_.parts[i].size()) =
-            core_.parts[i].from_sds(Vector::Constant(q, is_sigma ? 0.6 : 0.5));
+            core_.parts[i].from_sds(Vector::Constant(q, is_sigma ? 0.6 * std::sqrt(core_.precision_unit) : 0.5));
     }
     if (core_.has_nu) psi[psi.size() - 1] = std::log(5.0);
     return psi;

@@ -118,11 +118,17 @@ void FieldModel::row_log_likelihoods(const Matrix& statistics, int threads, cons
         answers.weights = detail::row_weights(data, answers.first, size);
         answers.answers.resize(size, statistics.cols());
         Vector response(size);
-        for (Index i = 0; i < size; ++i) response[i] = design.response(answers.first + i);
+        Eigen::ArrayXd precision(size);
+        for (Index i = 0; i < size; ++i) {
+            response[i] = design.response(answers.first + i);
+            precision[i] = data.precision(answers.first + i);
+        }
+        const Eigen::ArrayXd half_logs = 0.5 * precision.log();
         detail::in_parallel(threads, statistics.cols(), [&](Index s) {
             const Vector predictor = design.predictor(statistics.col(s).tail(core.size()), answers.first, size);
             answers.answers.col(s) =
-                (constants[s] - 0.5 * ((response - predictor) / sigma[s]).array().square()).matrix();
+                (constants[s] + half_logs - 0.5 * precision * ((response - predictor) / sigma[s]).array().square())
+                    .matrix();
         });
         visit(answers);
     }
@@ -142,7 +148,7 @@ void FieldModel::replicate_rows(const Matrix& statistics, std::uint64_t seed, in
     const Vector noise = unit * sigmas(core, statistics);
     std::vector<Index> all;
     for (Index n = 0; n < design.rows(); ++n) {
-        const double times = data.weight(n);
+        const double times = data.count(n);
         if (times != std::floor(times)) throw FractionalWeight(n, times);
         all.insert(all.end(), static_cast<std::size_t>(times), n);
     }
@@ -165,7 +171,8 @@ void FieldModel::replicate_rows(const Matrix& statistics, std::uint64_t seed, in
         rows.replicated = rows.expected;
         detail::in_parallel(threads, size, [&](Index i) {
             Random random(seed, static_cast<std::uint64_t>(rows.first + i));
-            for (Index s = 0; s < statistics.cols(); ++s) rows.replicated(i, s) += noise[s] * random.normal();
+            const double root = std::sqrt(data.precision(all[at(rows.first + i)]));
+            for (Index s = 0; s < statistics.cols(); ++s) rows.replicated(i, s) += noise[s] / root * random.normal();
         });
         visit(rows);
     }

@@ -72,19 +72,22 @@ Vector first_values(const FieldData& data) {
     return result;
 }
 
-// Σ w (v − reference), and Σ w behind them.
+// Σ w (v − reference), and Σ w and Σ log precision behind them.
 Vector sums_about(const FieldData& data, const Vector& reference, Index begin, Index end) {
-    Vector result(value_count(data) + 1);
+    const Index count = value_count(data);
+    Vector result(count + 2);
     for_each_value(data, [&](Index place, const auto& value) {
         double sum = 0.0;
         for (Index n = begin; n < end; ++n) {
-            if (data.weight(n) > 0.0) sum += data.weight(n) * (value(n) - reference[place]);
+            if (data.count(n) > 0.0) sum += data.count(n) * (value(n) - reference[place]);
         }
         result[place] = sum;
     });
-    double total = 0.0;
-    for (Index n = begin; n < end; ++n) total += data.weight(n);
-    result[result.size() - 1] = total;
+    result.tail(2).setZero();
+    for (Index n = begin; n < end; ++n) {
+        result[count] += data.count(n);
+        result[count + 1] += std::log(data.precision(n));
+    }
     return result;
 }
 
@@ -95,7 +98,7 @@ Vector squares_about(const FieldData& data, const Vector& centre, Index begin, I
         double sum = 0.0;
         for (Index n = begin; n < end; ++n) {
             const double difference = value(n) - centre[place];
-            if (data.weight(n) > 0.0) sum += data.weight(n) * difference * difference;
+            if (data.count(n) > 0.0) sum += data.count(n) * difference * difference;
         }
         result[place] = sum;
     });
@@ -261,7 +264,7 @@ std::string FieldShare::answer(std::string_view asked) {
         case Question::meetings: {
             // Those of the rows do not depend on units.
             const FieldScales any{1.0, Vector::Zero(value_count(*data_)), Vector::Ones(value_count(*data_)),
-                                  Vector::Ones(value_count(*data_))};
+                                  Vector::Ones(value_count(*data_)), 0.0};
             const FieldStructure own(std::make_shared<const FieldDesign>(data_, FieldUnits(*data_, any)));
             ByteWriter writer;
             write(writer, own.meetings());
@@ -366,6 +369,7 @@ FieldScales scales_of(const FieldRows& rows) {
     const Vector sums = ask_sums(rows, writer_of(Question::sums).vector(first));
     const Index count = first.size();
     scales.total = sums[count];
+    scales.log_precisions = sums[count + 1];
     scales.mean = first + sums.head(count) / scales.total;
     scales.about_mean = ask_sums(rows, writer_of(Question::squares).vector(scales.mean));
     scales.about_zero = ask_sums(rows, writer_of(Question::squares).vector(Vector::Zero(count)));

@@ -17,8 +17,12 @@ namespace lrvb::detail {
 struct FieldScales {
     double total = 0.0;  // Σ w
     Vector mean;
-    Vector about_mean;  // Σ w (v − mean)²
-    Vector about_zero;  // Σ w v²
+    Vector about_mean;            // Σ w (v − mean)²
+    Vector about_zero;            // Σ w v²
+    double log_precisions = 0.0;  // Σ log of precision weights
+
+    /// Their geometric mean.
+    double precision_unit() const { return std::exp(log_precisions / total); }
 
     /// Weights count rows; where they come to hardly any, as weights that add up to one do, half of what they come to.
     double mean_sd(Index place) const { return std::sqrt(about_mean[place] / std::max(total - 1.0, 0.5 * total)); }

@@ -133,7 +133,10 @@ std::unique_ptr<FittedField> FittedField::restored(FitFile file, const Dataset& 
     FieldTable table(data, options, record->shape.family);
     const DataFrame& frame = table.frame();
     if (file.data.weights) {
-        table.take_weights(frame.find(*file.data.weights));
+        const WeightMeaning meaning = !file.data.precision_weights                    ? WeightMeaning::count
+                                      : record->shape.family == FieldFamily::binomial ? WeightMeaning::trials
+                                                                                      : WeightMeaning::precision;
+        table.take_weights(frame.find(*file.data.weights), meaning);
         table.leave_out_weightless();
     }
     if (record->response_levels) {
@@ -291,7 +294,7 @@ std::vector<std::string> FittedField::warnings() const {
     if (data.family != FieldFamily::gaussian) return result;
     const FieldVariables variables = record_->variables();
     const double sigma = variables.sigma(posterior().mean.segment(variables.first_psi(), variables.psi_count()));
-    if (sigma > rounding * response_sd_) return result;
+    if (sigma > rounding * std::sqrt(model_->precision_unit()) * response_sd_) return result;
     result.push_back(
         fmt::format("the formula explains {} but for rounding, so that sigma and the sds are those of rounding",
                     printable(data.response)));
@@ -356,9 +359,15 @@ std::optional<FittedResponse> FittedField::fitted_response() const {
     combinations.setFromTriplets(entries.begin(), entries.end());
     const Vector variance = posterior().covariance->variances(combinations).cwiseMax(0.0);
     const double sigma = variables.sigma(posterior().mean.segment(variables.first_psi(), variables.psi_count()));
-    result.predictive_sd = (variance.array() + sigma * sigma).sqrt();
-    result.weights = data.weights.size() > 0 ? data.weights : Vector::Ones(count);
-    result.hat = result.weights.cwiseProduct(variance) / (sigma * sigma);
+    Vector precision(count);
+    result.weights.resize(count);
+    for (Index n = 0; n < count; ++n) {
+        precision[n] = data.precision(n);
+        result.weights[n] = data.count(n);
+    }
+    result.predictive_sd = (variance.array() + sigma * sigma / precision.array()).sqrt();
+    result.hat = result.weights.cwiseProduct(precision).cwiseProduct(variance) / (sigma * sigma);
+    if (data.precision_weights) result.precision = std::move(precision);
     result.rows.resize(static_cast<std::size_t>(count));
     std::iota(result.rows.begin(), result.rows.end(), Index{0});
     return result;

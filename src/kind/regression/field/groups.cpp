@@ -140,7 +140,7 @@ Document binned_fit(const FieldData& data, const FieldRowFit& rows) {
     const Axis across = axis(rows.fitted.minCoeff(), rows.fitted.maxCoeff(), kBins);
     const Axis up = axis(rows.observed.minCoeff(), rows.observed.maxCoeff(), kBins);
     PairBins pair(0, across, 1, up);
-    for (Index n = 0; n < rows.fitted.size(); ++n) pair.add(rows.fitted[n], rows.observed[n], data.weight(n));
+    for (Index n = 0; n < rows.fitted.size(); ++n) pair.add(rows.fitted[n], rows.observed[n], data.count(n));
     return Document{{"x_start", across.start},
                     {"x_step", across.step},
                     {"y_start", up.start},
@@ -169,7 +169,7 @@ Document calibration_of(const FieldData& data, const FieldRowFit& rows) {
         const Index end = (b + 1) * count / blocks;
         for (Index i = begin; i < end; ++i) {
             const Index n = order[static_cast<std::size_t>(i)];
-            const double weight = data.weight(n) * (data.trials.size() > 0 ? data.trials[n] : 1.0);
+            const double weight = data.count(n) * (data.trials.size() > 0 ? data.trials[n] : 1.0);
             weights += weight;
             fitted[b] += weight * rows.fitted[n];
             observed[b] += weight * rows.observed[n];
@@ -286,15 +286,15 @@ FieldRowFit row_fit(const FieldData& data, const FieldVariables& variables, cons
         // Where a probability rounds to 0 or 1 the rows would weigh nothing, and say nothing.
         const double variance = is_binomial ? std::max(value.mean * (1.0 - value.mean), 1e-12) / trials
                                 : data.family == FieldFamily::poisson ? std::max(value.mean, 1e-12)
-                                                                      : sigma * sigma;
+                                                                      : sigma * sigma / data.precision(n);
         double curvature = value.slope * value.slope / variance;
         if (nu > 0.0) curvature = (nu + 1.0) / (nu * variance + rest * rest);
         result.observed[n] = observed;
         result.fitted[n] = value.mean;
         result.sd[n] = std::sqrt(variance);
-        result.residual[n] = has_sigma ? rest : rest / result.sd[n];
-        result.curvature[n] = data.weight(n) * curvature;
-        result.slope[n] = data.weight(n) * (nu > 0.0 ? curvature * rest : value.slope * rest / variance);
+        result.residual[n] = has_sigma ? rest * std::sqrt(data.precision(n)) : rest / result.sd[n];
+        result.curvature[n] = data.count(n) * curvature;
+        result.slope[n] = data.count(n) * (nu > 0.0 ? curvature * rest : value.slope * rest / variance);
     }
     return result;
 }

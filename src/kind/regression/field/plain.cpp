@@ -32,7 +32,7 @@ RegressionDesign plain_design(std::vector<RegressionTerm> terms, const FieldData
     design.names = data.names;
     design.columns = data.columns;
     design.y = data.y;
-    design.weights = data.weights;
+    if (!data.precision_weights) design.weights = data.weights;
     return design;
 }
 

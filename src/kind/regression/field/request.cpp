@@ -51,13 +51,24 @@ struct Source {
     FieldTable table;
     Index response = -1;  // where that is a column
     std::optional<std::string> weights = {};
+    WeightMeaning meaning = WeightMeaning::count;
     Index weightless = 0;  // rows that have none, and are not there
 
     void take_weights(Index place) {
         weights = table.frame().columns[static_cast<std::size_t>(place)].name;
-        table.take_weights(place);
+        table.take_weights(place, meaning);
     }
 };
+
+WeightMeaning meaning_of_weights(const Settings& settings, FieldFamily family) {
+    if (!settings.has("precision-weights")) return WeightMeaning::count;
+    if (family == FieldFamily::gaussian || family == FieldFamily::student) return WeightMeaning::precision;
+    const std::string word = settings.text("family");
+    if (word == "binomial") return WeightMeaning::trials;
+    throw UsageError(
+        fmt::format("--precision-weights: {} rows have no precision of their own: use --weights to count rows{}", word,
+                    word == "bernoulli" ? ", or --family binomial where the response is the share of successes" : ""));
+}
 
 // What --factor and --numeric name is a column of the formula.
 void require_known(const FormulaOptions& options, const DataFrame& frame) {
@@ -86,17 +97,23 @@ Source source_by_formula(const FitRequest& fit, FieldFamily family) {
     options.factors = settings.list("factor");
     options.numbers = settings.list("numeric");
     require_apart(options.factors, options.numbers);
-    options.weights = settings.text("weights");
+    const WeightsOption weights = weights_option(settings);
+    options.weights = weights.column;
     options.missing = settings.flag("drop-missing") ? Missing::drop : Missing::refuse;
     const std::vector<std::string> columns = formula.columns();
     if (std::find(columns.begin(), columns.end(), options.weights) != columns.end()) {
-        throw UsageError(fmt::format("--weights {}: the formula has that column too: choose another for one of them",
-                                     printable(options.weights)));
+        throw UsageError(fmt::format("{} {}: the formula has that column too: choose another for one of them",
+                                     weights.name, printable(options.weights)));
     }
     Source source{formula, options, FieldTable(fit.data, formula.reading(options, fit.data), family)};
     const DataFrame& frame = source.table.frame();
     require_known(options, frame);
-    if (settings.has("weights")) source.take_weights(frame.find(settings.text("weights")));
+    source.meaning = meaning_of_weights(settings, family);
+    if (source.meaning == WeightMeaning::trials && formula.has_trials()) {
+        throw UsageError(
+            "--precision-weights: cbind(successes, failures) says the trials already: leave one of them out");
+    }
+    if (!weights.column.empty()) source.take_weights(frame.find(weights.column));
     if (const std::optional<std::string> response = formula.response_column()) source.response = frame.find(*response);
     return source;
 }
@@ -111,6 +128,7 @@ Source source_by_columns(const FitRequest& fit, FieldFamily family) {
     FieldTable table(fit.data, table_reading(settings), family);
     const TablePlaces places = table_places(settings, table.frame());
     Source source{{}, {}, std::move(table), places.response};
+    source.meaning = meaning_of_weights(settings, family);
     if (places.weights >= 0) {
         source.take_weights(places.weights);
         if (places.weights < source.response) --source.response;
@@ -199,6 +217,24 @@ void require_reach(const std::string& source, const FormulaCoding& coding, const
     for (const FormulaCoding::Random& term : coding.random()) {
         for (const std::string& effect : term.effects) require(place++, effect, "I(x / 1e100)");
     }
+}
+
+// An offset beyond all that a mean can follow: squares of a response's own unit, or exponents.
+void require_offset(const std::string& source, const DesignEnds& ends, FieldFamily family) {
+    const Index place = ends.low.size() - 1;
+    if (!(ends.low[place] <= ends.high[place])) return;  // there is none
+    const double spread = ends.high[place] - ends.low[place];
+    const std::string range =
+        fmt::format("{}: the offset runs from {:.4g} to {:.4g}", source, ends.low[place], ends.high[place]);
+    if (family == FieldFamily::poisson) {
+        if (ends.size(place) < 600.0 && spread < 200.0) return;
+        throw std::runtime_error(
+            fmt::format("{}, but its exponential multiplies the mean count: write offset(log(exposure))", range));
+    }
+    const double most = family == FieldFamily::binomial ? 1e8 : 1e140;
+    if (ends.size(place) < most) return;
+    throw std::runtime_error(fmt::format("{}, beyond what can be {}: take another unit, as in offset(x / 1e100)", range,
+                                         family == FieldFamily::binomial ? "told from a probability" : "squared"));
 }
 
 // Where no row differs there is no scale for the prior, and nothing to explain.
@@ -314,11 +350,19 @@ void add_notes(const Source& source, bool is_written, const Settings& settings, 
                                 settings.list("columns"));
     for (std::string& note : column_notes(frame, facts, taken)) request.notes.push_back(std::move(note));
     if (record.response_levels) request.notes.push_back(response_note(taken.response, *record.response_levels));
+    if (source.weights) request.notes.push_back(weights_note(*source.weights, source.meaning, taken.response));
     if (source.weightless > 0) request.notes.push_back(weightless_note(*source.weights, source.weightless));
 }
 
 Request request_of(const FitRequest& fit) {
     const Settings& settings = fit.settings;
+    const std::vector<std::string> priors = settings.texts("prior");
+    const bool is_paper = std::find(priors.begin(), priors.end(), "paper") != priors.end();
+    if (settings.has("precision-weights") && (is_paper || settings.has_any("prior-"))) {
+        throw UsageError(
+            "--precision-weights needs priors that are sentences, such as --prior 'beta ~ normal(0, 10)': leave out "
+            "--prior paper and --prior-…");
+    }
     if (settings.has_any("prior-")) {
         throw UsageError("with a formula a prior is a sentence, such as --prior 'beta ~ normal(0, 10)', not --prior-…");
     }
@@ -345,7 +389,11 @@ Request request_of(const FitRequest& fit) {
     Request request;
     request.record = std::make_shared<FieldRecord>();
     FieldRecord& record = *request.record;
-    if (source.response >= 0) {
+    const bool has_shares = source.meaning == WeightMeaning::trials;
+    if (has_shares && settings.has("success")) {
+        throw UsageError("--success is for a response of two values, not for shares of trials: leave it out");
+    }
+    if (source.response >= 0 && !has_shares) {
         record.response_levels =
             response_levels(frame, table.facts(), source.response, settings.text("family"), settings.text("success"));
         if (record.response_levels) code_response(table.here().frame(), source.response, *record.response_levels);
@@ -362,6 +410,7 @@ Request request_of(const FitRequest& fit) {
     require_differences(frame, coding, ends, family);
     record.kept = kept_columns(table, coding, request.notes);
     require_reach(frame.name, coding, ends, record.kept);
+    require_offset(frame.name, ends, family);
     request.known.columns = coding.columns();
     const EffectsVary vary = table.make_data(coding, record.kept, family, link);
     const FieldData& data = *table.data();
@@ -378,6 +427,7 @@ Request request_of(const FitRequest& fit) {
     request.known.rows = frame.rows;
     request.known.dropped = frame.dropped;
     request.known.weights = source.weights;
+    request.known.precision_weights = source.meaning != WeightMeaning::count;
     request.known.na = fit.data.na();
     request.known.checksum = table.checksum();
     request.file_rows = table.file_rows();
@@ -387,7 +437,7 @@ Request request_of(const FitRequest& fit) {
 }  // namespace
 
 bool is_by_formula(const Settings& settings) {
-    for (const char* key : {"FORMULA", "family", "link", "success", "show-priors"}) {
+    for (const char* key : {"FORMULA", "family", "link", "success", "show-priors", "precision-weights"}) {
         if (settings.has(key)) return true;
     }
     const std::vector<std::string> priors = settings.texts("prior");

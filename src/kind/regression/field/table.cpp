@@ -1,5 +1,6 @@
 #include "kind/regression/field/table.hpp"
 
+#include "base/messages.hpp"
 #include "data/kept_rows.hpp"
 #include "data/part_frames.hpp"
 #include "data/rows_digest.hpp"
@@ -133,6 +134,7 @@ DesignEnds ends_of(const FormulaDesign& own) {
     for (const RandomTerm& term : own.random) {
         for (Index e = 0; e < term.values.cols(); ++e) add(term.values.col(e));
     }
+    add(own.offset);
     std::set<double> responses;
     for (Index n = 0; n < own.y.size() && responses.size() <= kFewResponses; ++n) responses.insert(own.y[n]);
     return {Eigen::Map<const Vector>(low.data(), static_cast<Index>(low.size())),
@@ -311,10 +313,13 @@ std::string TableShare::answer(std::string_view asked) {
     ByteReader reader(rest);
     std::string own;
     switch (question) {
-        case Question::weights:
-            weights_ = taken_weights(frame_, reader.index());
+        case Question::weights: {
+            const Index place = reader.index();
+            meaning_ = static_cast<WeightMeaning>(reader.number<int>());
+            weights_ = taken_weights(frame_, place, meaning_);
             own = ByteWriter().number(weights_.size() > 0 ? weights_.maxCoeff() : 0.0).take();
             break;
+        }
         case Question::facts: {
             const std::vector<char> every = reader.numbers<char>();
             own = ByteWriter()
@@ -391,6 +396,28 @@ std::string TableShare::leave_out_weightless(bool keeps_levels) {
 
 void TableShare::make_design(const FormulaCoding& coding) {
     design_ = coding.design(frame_);
+    if (meaning_ == WeightMeaning::trials) take_shares();
+}
+
+void TableShare::take_shares() {
+    constexpr double rounding = 1e-6;  // of a share that was written with few digits
+    design_.trials = weights_;
+    for (Index n = 0; n < design_.y.size(); ++n) {
+        const double trials = weights_[n];
+        const double share = design_.y[n];
+        const double successes = std::round(share * trials);
+        if (trials != std::floor(trials)) {
+            throw std::runtime_error(fmt::format("{}: the number of trials is {}, but must be whole: correct it",
+                                                 frame_.row_name(n), trials));
+        }
+        if (!(share >= 0.0 && share <= 1.0) ||
+            std::abs(share * trials - successes) > rounding * std::max(1.0, trials)) {
+            throw std::runtime_error(
+                fmt::format("{}: the response {} is {}, which is no share of {} trial{}: correct it",
+                            frame_.row_name(n), shown(design_.response), share, trials, trials == 1.0 ? "" : "s"));
+        }
+        design_.y[n] = successes;
+    }
 }
 
 std::string TableShare::make_data(std::string_view asked) {
@@ -398,7 +425,10 @@ std::string TableShare::make_data(std::string_view asked) {
     const std::vector<Index> kept = reader.numbers<Index>();
     const auto family = static_cast<FieldFamily>(reader.number<int>());
     const auto link = static_cast<FieldLink>(reader.number<int>());
-    data_ = std::make_shared<const FieldData>(field_data(std::move(design_), kept, family, link, weights_));
+    FieldData data =
+        field_data(std::move(design_), kept, family, link, meaning_ == WeightMeaning::trials ? Vector() : weights_);
+    data.precision_weights = meaning_ == WeightMeaning::precision;
+    data_ = std::make_shared<const FieldData>(std::move(data));
     design_ = {};
     field_.emplace(data_, blocks_);
     return EffectValues(*data_).bytes();
@@ -470,8 +500,10 @@ void FieldTable::find_facts(const std::vector<std::string>& every) {
     if (!is_here()) take_values(outline_, facts_);
 }
 
-void FieldTable::take_weights(Index place) {
-    const std::string answer = ask(byte(Question::weights), ByteWriter().number(place).take());
+void FieldTable::take_weights(Index place, WeightMeaning meaning) {
+    meaning_ = meaning;
+    const std::string answer =
+        ask(byte(Question::weights), ByteWriter().number(place).number(static_cast<int>(meaning)).take());
     largest_weight_ = ByteReader(answer).number<double>();
     if (!is_here()) outline_.columns.erase(outline_.columns.begin() + place);
 }
@@ -512,9 +544,13 @@ EffectsVary FieldTable::make_data(const FormulaCoding& coding, const std::vector
     ByteWriter writer;
     writer.numbers(kept).number(static_cast<int>(family)).number(static_cast<int>(link));
     const EffectValues values(ask(byte(Question::data), writer.take()));
-    data_ = is_here() ? here_->data()
-                      : std::make_shared<const FieldData>(
-                            field_data(coding.design(without_rows(outline_)), kept, family, link, {}));
+    if (is_here()) {
+        data_ = here_->data();
+        return values.vary;
+    }
+    FieldData outline = field_data(coding.design(without_rows(outline_)), kept, family, link, {});
+    outline.precision_weights = meaning_ == WeightMeaning::precision;
+    data_ = std::make_shared<const FieldData>(std::move(outline));
     return values.vary;
 }
 

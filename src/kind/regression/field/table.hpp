@@ -2,6 +2,7 @@
 
 #include "kind/regression/columns.hpp"
 #include "kind/regression/field/record.hpp"
+#include "kind/regression/table.hpp"
 #include "model/field/share.hpp"
 
 #include <lrvb/data/row_team.hpp>
@@ -39,6 +40,7 @@ class TableShare {
 
   private:
     std::string leave_out_weightless(bool keeps_levels);
+    void take_shares();
     std::string make_data(std::string_view asked);
     std::string checksum() const;
     std::string response_sums(double about, bool squared) const;
@@ -46,12 +48,13 @@ class TableShare {
     DataFrame frame_;
     RowBlocks blocks_;
     Vector weights_;
+    WeightMeaning meaning_ = WeightMeaning::count;
     FormulaDesign design_;
     std::shared_ptr<const FieldData> data_;
     std::optional<FieldShare> field_;
 };
 
-/// The ends of the response, of each column and of each random effect, in this order.
+/// The ends of the response, of each column, of each random effect and of the offset, in this order.
 struct DesignEnds {
     Vector low;
     Vector high;
@@ -78,8 +81,9 @@ class FieldTable {
     const TableFacts& facts() const { return facts_; }
     void find_facts(const std::vector<std::string>& every);
 
-    /// The weights, which are then no column of the table. Throws std::runtime_error for what is no weight.
-    void take_weights(Index place);
+    /// The weights, which are then no column of the table. Throws std::runtime_error for what is no weight. Numbers of
+    /// trials make counts of the response's shares.
+    void take_weights(Index place, WeightMeaning meaning);
     /// Whether any row has one.
     bool has_weight() const { return largest_weight_ > 0.0; }
     /// Rows of weight zero are as if they were not there. How many there were.
@@ -111,6 +115,7 @@ class FieldTable {
     DataFrame outline_;
     TableFacts facts_;
     double largest_weight_ = 1.0;
+    WeightMeaning meaning_ = WeightMeaning::count;
     Index left_out_ = 0;  // rows without weight
     std::shared_ptr<const FieldData> data_;
 };

@@ -62,7 +62,9 @@ std::string answer_moments(const FieldData& data, const RowBlocks& blocks, std::
         const Vector weights = data.weights.size() > 0 ? Vector(data.weights.segment(begin, rows)) : Vector::Ones(rows);
         const Matrix columns = data.columns.middleRows(begin, rows);
         if (!has_mean) {
-            Vector sums(mean_places(data) + 1);
+            double count = 0.0;
+            for (Index n = begin; n < end; ++n) count += data.count(n);
+            Vector sums(mean_places(data) + 2);
             sums.head(columns.cols()) = columns.transpose() * weights;
             Index next = columns.cols();
             for (const FieldFactor& factor : data.factors) {
@@ -70,6 +72,7 @@ std::string answer_moments(const FieldData& data, const RowBlocks& blocks, std::
                 next += factor.values.cols();
             }
             sums[next] = weights.sum();
+            sums[next + 1] = count;
             return sums;
         }
         std::vector<double> sums;
@@ -96,8 +99,8 @@ FieldMoments moments_of(const FieldData& outline, const AskRows& ask) {
     const Index slopes = outline.columns.cols();
     const Vector first = total_of(ask(ByteWriter().number(false).vector({}).take()));
     const Index places = mean_places(outline);
-    const double total = first[places];
-    const Vector mean = first.head(places) / total;
+    const double total = first[places + 1];  // rows
+    const Vector mean = first.head(places) / first[places];
     const Vector sums = total_of(ask(ByteWriter().number(true).vector(mean).take()));
     FieldMoments result;
     Index next = 0;
