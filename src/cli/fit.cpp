@@ -172,6 +172,10 @@ int fit_kind(const Kind& kind, const Settings& settings) {
         }
     });
     FitFile& file = fit.fitted->file();
+    if (Interruption::asked_for() && file.outcome.termination != Termination::cancelled) {  // after the last iteration
+        complain("interrupted when the fit was made: nothing was written");
+        end_as_interrupted();
+    }
     file.program = LRVB_VERSION;
     file.data.na = request.data.na();
     if (!file.converged()) file.warnings.insert(file.warnings.begin(), file.outcome.message);

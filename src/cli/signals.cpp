@@ -7,11 +7,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sys/time.h>
 #include <unistd.h>
 
 namespace lrvb::cli {
 
 namespace {
+
+constexpr int kInterrupted = 130;             // what shells say of a program that Ctrl-C ended
+constexpr ::suseconds_t kPatience = 700'000;  // microseconds from Ctrl-C to the end, whatever is at work
 
 volatile std::sig_atomic_t interrupted = 0;
 
@@ -37,9 +41,24 @@ extern "C" void end_program(int signal) {
     std::raise(signal);
 }
 
+// Behind a line of progress, on a line of its own.
+const char* volatile unanswered = "";
+
+// The computation did not come to a place where it asks: nothing is half done that matters, so it ends here.
+extern "C" void end_unanswered(int) {
+    const char* const line = unanswered;
+    const ssize_t ignored = ::write(STDERR_FILENO, line, std::strlen(line));
+    static_cast<void>(ignored);
+    end_program(SIGINT);
+    std::_Exit(kInterrupted);
+}
+
 extern "C" void note_interrupt(int) {
     interrupted = 1;
     std::signal(SIGINT, end_program);
+    ::itimerval patience{};
+    patience.it_value.tv_usec = kPatience;
+    static_cast<void>(::setitimer(ITIMER_REAL, &patience, nullptr));  // a system call: safe in a handler
 }
 
 // What whoever called us has ignored (nohup, say) stays ignored.
@@ -66,6 +85,9 @@ void say_when_terminated(const char* line, std::atomic<bool>* said) {
 
 Interruption::Interruption() {
     interrupted = 0;
+    unanswered = ::isatty(STDERR_FILENO) != 0 ? "\nlrvb: interrupted before the fit was complete\n"
+                                              : "lrvb: interrupted before the fit was complete\n";
+    std::signal(SIGALRM, end_unanswered);
     before_interruption = replace_handler(SIGINT, note_interrupt);
 }
 
@@ -81,8 +103,7 @@ void end_as_interrupted() {
     std::fflush(nullptr);
     std::signal(SIGINT, SIG_DFL);
     std::raise(SIGINT);
-    constexpr int code = 130;  // where it was blocked: what shells say of it
-    std::_Exit(code);
+    std::_Exit(kInterrupted);  // where it was blocked
 }
 
 }  // namespace lrvb::cli

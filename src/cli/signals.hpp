@@ -13,7 +13,8 @@ void leave_no_files_behind();
 /// The text must stay where it is. Processes that share `said` say it once: the first that is ended.
 void say_when_terminated(const char* line, std::atomic<bool>* said = nullptr);
 
-/// While it lives, Ctrl-C asks for an end instead of making one; a second Ctrl-C ends the program.
+/// While it lives, Ctrl-C asks for an end instead of making one. What has not ended within a second then, or a second
+/// Ctrl-C, ends the program. Whoever asks for an end in order ends by end_as_interrupted.
 class Interruption {
   public:
     Interruption();
