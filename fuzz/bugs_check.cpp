@@ -1,5 +1,6 @@
 #include "checks.hpp"
 #include "finding.hpp"
+#include "kind/model/compiler.hpp"
 
 #include <lrvb/bugs/graph.hpp>
 
@@ -67,11 +68,13 @@ void check_values(const bugs::Graph& graph, const bugs::Expression& expression, 
 }
 
 void check_graph(const bugs::Graph& graph) {
+    const bool model_has_data_block = graph.syntax().data.has_value();
     for (const bugs::Array& array : graph.arrays()) {
         require(array.values.size() == array.states.size(), "every element has a state");
         for (std::size_t i = 0; i < array.states.size(); ++i) {
-            const bool has_value = !std::isnan(array.values[i]);
-            require(has_value || !bugs::is_known(array.states[i]), "what is known has a value");
+            // A constant may be no number, such as 0 * log(0).
+            const bool is_given = array.states[i] == bugs::State::data || array.states[i] == bugs::State::observed;
+            require(!std::isnan(array.values[i]) || !is_given || model_has_data_block, "what is given has a value");
             const bool is_defined = array.relations[i] != bugs::Array::kNone;
             const bool should_be = array.states[i] != bugs::State::undefined && array.states[i] != bugs::State::data;
             require(is_defined == should_be, "what has a relation is no mere data");
@@ -117,7 +120,12 @@ void check_bugs(std::string_view bytes) {
     bugs::GraphOptions options;
     options.most = most;
     const auto graph = unless_refused([&] { return bugs::Graph(*model, data, options); });
-    if (graph) check_graph(*graph);
+    if (!graph) return;
+    check_graph(*graph);
+    unless_refused([&] {
+        static_cast<void>(lrvb::detail::compiled(*graph, {}));
+        return 0;
+    });
 }
 
 }  // namespace lrvb::fuzz

@@ -70,6 +70,34 @@ TEST(FieldRows, ExpectationsEqualAdaptiveQuadratureForEveryVariance) {
     }
 }
 
+// Beyond the table. Of a wide normal, E log(1 + eˣ) is that of max(x, 0), μ Φ(μ/σ) + σ φ(μ/σ), and the area between the
+// two, π²/6, times the density at zero. Far away they are their asymptotes.
+TEST(FieldRows, ExpectationsOfFarAndWideNormalsAreThoseOfTheAsymptotes) {
+    const NormalExpectation softplus(SmoothFunction::softplus);
+    for (const double sd : {1e3, 1e6, 1e12}) {
+        for (const double ratio : {-2.0, 0.0, 0.5, 3.0}) {
+            const double density = std::exp(-0.5 * ratio * ratio) / std::sqrt(2.0 * std::numbers::pi);
+            const double below = 0.5 * std::erfc(-ratio / std::numbers::sqrt2);
+            const double area = std::numbers::pi * std::numbers::pi / 6.0;
+            const detail::Derivatives here = softplus(ratio * sd, sd * sd);
+            const double value = ratio * sd * below + sd * density + area * density / sd;
+            EXPECT_NEAR(here[0], value, 1e-11 * value + 30.0 / (sd * sd * sd)) << sd << " " << ratio;
+            EXPECT_NEAR(here[1], below, 3.0 / (sd * sd) + 1e-12) << sd << " " << ratio;
+            EXPECT_NEAR(here[2] * sd, density, 3.0 / (sd * sd) + 1e-11) << sd << " " << ratio;
+        }
+    }
+    for (const double mean : {1e3, 1.8e19, 1e200}) {
+        EXPECT_NEAR(softplus(mean, 100.0)[0], mean, 1e-14 * mean);
+        EXPECT_EQ(softplus(-mean, 100.0)[0], 0.0);
+        EXPECT_NEAR(softplus(mean, 100.0)[1], 1.0, 1e-14);
+        EXPECT_NEAR(NormalExpectation(SmoothFunction::log_success)(-mean, 100.0)[0], -mean, 1e-14 * mean);
+    }
+    // E log(1 + x²) of a wide normal at zero: 2 E log|x| = log σ² − γ − log 2, and 2π times the density at zero.
+    const double wide = std::log(1e16) - std::numbers::egamma - std::numbers::ln2;
+    EXPECT_NEAR(NormalExpectation(SmoothFunction::log_square)(0.0, 1e16)[0], wide, 1e-7);
+    EXPECT_NEAR(NormalExpectation(SmoothFunction::log_normal_cdf)(-1e9, 1.0)[1], 1e9, 1e-3);
+}
+
 // ∂E g⁽ᵏ⁾/∂μ = E g⁽ᵏ⁺¹⁾ and ∂E g/∂v = ½ E g''.
 TEST(FieldRows, DerivativesOfExpectationsAreExpectationsOfDerivatives) {
     constexpr double kStep = 1e-3;

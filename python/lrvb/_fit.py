@@ -508,7 +508,12 @@ def loads(text: str, name: str = "a fit") -> Fit:
     """
     if not isinstance(text, str):
         raise UsageError(f"a fit is {type(text).__name__}, but must be text: load() reads files")
-    return Fit(_core.parse_fit(text, name))
+    return Fit(_core.parse_fit(_plain(text), _plain(name)))
+
+
+def _plain(text: str) -> str:
+    """With a mark in place of what no UTF-8 has: halves of surrogate pairs, as in names of files that are not UTF-8."""
+    return text.encode(errors="replace").decode()
 
 
 __all__ = ["Fit", "load", "loads"]

@@ -2,6 +2,7 @@
 
 #include "base/messages.hpp"
 #include "bugs/functions.hpp"
+#include "bugs/tree.hpp"
 
 #include <fmt/format.h>
 
@@ -81,13 +82,22 @@ Columns Evaluator::values(const Expression& expression) const {
 }
 
 Columns Evaluator::values_at_once(const Expression& expression) const {
+    return folded<Columns>(
+        expression, [&](const Expression& node) { return values_of_leaf(node); },
+        [&](const Expression& node, std::vector<Columns> parts) {
+            return node.kind == Expression::Kind::range ? range(node, parts) : call(node, parts);
+        });
+}
+
+/// Of all but ranges and calls, which are made of their parts.
+std::optional<Columns> Evaluator::values_of_leaf(const Expression& expression) const {
     switch (expression.kind) {
         case Expression::Kind::number:
             return number_columns(expression.number);
         case Expression::Kind::range:
-            return range(expression);
+            return std::nullopt;
         case Expression::Kind::call:
-            return call(expression);
+            return values_of_extents(expression);
         case Expression::Kind::empty:
             throw EvaluationProblem{expression.place, "a value is missing here"};
         case Expression::Kind::variable:
@@ -152,9 +162,8 @@ void Evaluator::require_values(const Reference& found, const Expression& variabl
     }
 }
 
-Columns Evaluator::range(const Expression& expression) const {
-    const Columns from = values_at_once(expression.parts[0]);
-    const Columns to = values_at_once(expression.parts[1]);
+/// How many numbers it has in every row. Throws RaggedRows where rows differ.
+Index Evaluator::length_of_range(const Expression& expression, const Columns& from, const Columns& to) const {
     if (!from.is_scalar() || !to.is_scalar()) {
         throw EvaluationProblem{expression.place, "the ends of a range are single numbers"};
     }
@@ -171,7 +180,13 @@ Columns Evaluator::range(const Expression& expression) const {
     }
     const double count = lines == 0 ? 0.0 : std::max(0.0, length(0));
     if (count > static_cast<double>(most_)) require_size(1, static_cast<Index>(1e15), expression.place);
-    const auto size = static_cast<Index>(count);
+    return static_cast<Index>(count);
+}
+
+Columns Evaluator::range(const Expression& expression, const std::vector<Columns>& ends) const {
+    const Columns& from = ends[0];
+    const Index size = length_of_range(expression, from, ends[1]);
+    const Index lines = std::max(from.values.rows(), ends[1].values.rows());
     require_size(lines, size, expression.place);
     Columns result;
     result.dims = {size};
@@ -182,20 +197,29 @@ Columns Evaluator::range(const Expression& expression) const {
     return result;
 }
 
-Columns Evaluator::call(const Expression& expression) const {
-    if (expression.name == "length" || expression.name == "dim") {
-        const std::vector<Index> extents = dims(expression.parts[0]);
-        if (expression.name == "length") return number_columns(static_cast<double>(size_of(extents)));
-        Columns result;
-        result.dims = {std::max<Index>(1, static_cast<Index>(extents.size()))};
-        result.values = Matrix::Ones(1, result.dims[0]);
-        for (std::size_t i = 0; i < extents.size(); ++i) {
-            result.values(0, static_cast<Index>(i)) = static_cast<double>(extents[i]);
-        }
-        return result;
+/// length(x) and dim(x), which ask for no values.
+std::optional<Columns> Evaluator::values_of_extents(const Expression& call) const {
+    const bool is_length = call.name == "length";
+    if (!is_length && call.name != "dim") return std::nullopt;
+    const std::vector<Index> extents = dims(call.parts[0]);
+    if (is_length) return number_columns(static_cast<double>(size_of(extents)));
+    Columns result;
+    result.dims = {std::max<Index>(1, static_cast<Index>(extents.size()))};
+    result.values = Matrix::Ones(1, result.dims[0]);
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+        result.values(0, static_cast<Index>(i)) = static_cast<double>(extents[i]);
     }
-    std::vector<Columns> arguments;
-    for (const Expression& part : expression.parts) arguments.push_back(values_at_once(part));
+    return result;
+}
+
+/// An empty range may be an argument of c(…) alone.
+void Evaluator::require_elements(const Expression& call, std::size_t argument, Index size) const {
+    if (size > 0 || call.name == "c") return;
+    throw EvaluationProblem{call.parts[argument].place, no_elements(call.parts[argument], shown(call.name))};
+}
+
+Columns Evaluator::call(const Expression& expression, const std::vector<Columns>& arguments) const {
+    for (std::size_t i = 0; i < arguments.size(); ++i) require_elements(expression, i, arguments[i].values.cols());
     try {
         require_size_of(expression, arguments);
         return apply_function(expression.name, arguments);
@@ -228,6 +252,12 @@ std::size_t Evaluator::array_of(const Expression& variable) const {
                             fmt::format("{} is used here, but is not known yet", shown(variable.name))};
 }
 
+std::string no_elements(const Expression& empty, const std::string& where) {
+    return fmt::format("{} has no elements, but {} needs at least one: {}", shown(written(empty)), where,
+                       empty.kind == Expression::Kind::range ? "in a:b, b must not be less than a"
+                                                             : "look at its indices and at the data");
+}
+
 std::string hint_at_range(const Expression& range) {
     const bool is_sum = range.is_call("-") || range.is_call("+");
     if (!is_sum || range.parts.size() != 2 || range.parts[0].kind != Expression::Kind::range) return "";
@@ -241,6 +271,7 @@ Evaluator::Position Evaluator::position(const Expression& index, const Expressio
                                         std::size_t number) const {
     Position result;
     if (index.kind == Expression::Kind::empty) {
+        if (extent == 0) throw EvaluationProblem{variable.place, no_elements(variable, "this place")};
         require_size(1, extent, variable.place);
         result.values.dims = {extent};
         result.values.values.resize(1, extent);
@@ -257,6 +288,9 @@ Evaluator::Position Evaluator::position(const Expression& index, const Expressio
         return result;
     }
     result.values = values_at_once(index);
+    if (result.values.values.cols() == 0) {
+        throw EvaluationProblem{index.place, no_elements(index, fmt::format("an index of {}", shown(variable.name)))};
+    }
     result.is_dropped = result.values.dims.empty();
     const Matrix& values = result.values.values;
     for (Index j = 0; j < values.cols(); ++j) {
@@ -320,24 +354,53 @@ Reference Evaluator::reference(const Expression& variable) const {
 }
 
 std::vector<Index> Evaluator::dims(const Expression& expression) const {
-    if (expression.kind == Expression::Kind::number) return {};
-    if (expression.kind == Expression::Kind::variable) {
-        if (is_loop_index(expression.name)) return {};
-        return expression.has_brackets ? reference(expression).dims : table_.arrays[array_of(expression)].dims;
+    using Extents = std::vector<Index>;
+    return folded<Extents>(
+        expression, [&](const Expression& node) { return dims_of_leaf(node); },
+        [&](const Expression& node, const std::vector<Extents>& arguments) {
+            for (std::size_t i = 0; i < arguments.size(); ++i) require_elements(node, i, size_of(arguments[i]));
+            try {
+                return extents_of(node.name, arguments);
+            } catch (const FunctionProblem& problem) {
+                throw EvaluationProblem{node.place, problem.sentence};
+            }
+        });
+}
+
+/// Of all but calls whose extents follow from those of their arguments.
+std::optional<std::vector<Index>> Evaluator::dims_of_leaf(const Expression& expression) const {
+    using Extents = std::vector<Index>;
+    switch (expression.kind) {
+        case Expression::Kind::number:
+        case Expression::Kind::empty:
+            return Extents{};
+        case Expression::Kind::variable:
+            if (is_loop_index(expression.name)) return Extents{};
+            return expression.has_brackets ? reference(expression).dims : table_.arrays[array_of(expression)].dims;
+        case Expression::Kind::range:
+            return Extents{
+                length_of_range(expression, values_at_once(expression.parts[0]), values_at_once(expression.parts[1]))};
+        case Expression::Kind::call:
+            break;
     }
-    if (expression.kind == Expression::Kind::range || expression.is_call("rep")) {
-        return values_at_once(expression).dims;
-    }
-    if (expression.is_call("length")) return {};
-    if (expression.is_call("dim"))
-        return {static_cast<Index>(std::max<std::size_t>(1, dims(expression.parts[0]).size()))};
-    std::vector<std::vector<Index>> arguments;
-    for (const Expression& part : expression.parts) arguments.push_back(dims(part));
+    if (expression.is_call("rep")) return values_at_once(expression).dims;
+    if (expression.is_call("length")) return Extents{};
+    if (!expression.is_call("dim")) return std::nullopt;
+    return Extents{static_cast<Index>(std::max<std::size_t>(1, dims(expression.parts[0]).size()))};
+}
+
+void Evaluator::each_dims(const Expression& expression,
+                          const std::function<void(const std::vector<Index>&)>& visit) const {
+    std::optional<std::vector<Index>> whole;
     try {
-        return extents_of(expression.name, arguments);
-    } catch (const FunctionProblem& problem) {
-        throw EvaluationProblem{expression.place, problem.sentence};
+        whole = dims(expression);
+    } catch (const RaggedRows&) {
+        for (const std::uint32_t row : row_numbers()) {
+            const Rows one{row};
+            visit(Evaluator(table_, plate_, &one, most_).dims(expression));
+        }
     }
+    if (whole) visit(*whole);
 }
 
 bool Evaluator::is_known(const Expression& expression) const {
@@ -346,17 +409,23 @@ bool Evaluator::is_known(const Expression& expression) const {
 }
 
 std::vector<bool> Evaluator::known(const Expression& expression) const {
-    if (expression.kind == Expression::Kind::variable) return known_variable(expression);
     std::vector<bool> result{true};
-    if (expression.is_call("length") || expression.is_call("dim")) return result;
-    for (const Expression& part : expression.parts) {
-        std::vector<bool> rows_known = known(part);
-        if (result.size() < rows_known.size()) result.resize(rows_known.size(), result.front());
+    std::vector<const Expression*> waiting{&expression};
+    while (!waiting.empty()) {
+        const Expression& node = *waiting.back();
+        waiting.pop_back();
+        if (node.is_call("length") || node.is_call("dim")) continue;
+        if (node.kind != Expression::Kind::variable) {
+            for (std::size_t i = node.parts.size(); i-- > 0;) waiting.push_back(&node.parts[i]);
+            continue;
+        }
+        const std::vector<bool> rows_known = known_variable(node);
         if (rows_known.size() == 1) {
             if (!rows_known.front()) return {false};
             continue;
         }
-        for (std::size_t i = 0; i < rows_known.size(); ++i) result[i] = result[i] && rows_known[i];
+        if (result.size() < rows_known.size()) result.resize(rows_known.size(), result.front());
+        for (std::size_t i = 0; i < result.size(); ++i) result[i] = result[i] && rows_known[i];
     }
     return result;
 }

@@ -3,6 +3,8 @@
 #include <lrvb/bugs/graph.hpp>
 
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -34,6 +36,9 @@ struct Table {
 /// Of 1:N-1, which is (1:N)-1, what to write if 1:(N-1) is meant; nothing of all else.
 std::string hint_at_range(const Expression& range);
 
+/// Why an expression without elements cannot stand where it does.
+std::string no_elements(const Expression& empty, const std::string& where);
+
 class Evaluator {
   public:
     /// `rows` null: all rows of the plate. No more than `most` numbers are made at once.
@@ -51,6 +56,8 @@ class Evaluator {
     bool is_known(const Expression& expression) const;
     Reference reference(const Expression& variable) const;
     std::vector<Index> dims(const Expression& expression) const;
+    /// The extents in every row: once where all rows have the same, otherwise row by row.
+    void each_dims(const Expression& expression, const std::function<void(const std::vector<Index>&)>& visit) const;
 
     /// The elements that a variable may stand for in each row, those of variable indices too, and of ragged rows.
     /// Calls `visit(row, element)`.
@@ -67,8 +74,13 @@ class Evaluator {
 
     Rows row_numbers() const;
     Columns loop_column(std::size_t loop) const;
-    Columns range(const Expression& expression) const;
-    Columns call(const Expression& expression) const;
+    std::optional<Columns> values_of_leaf(const Expression& expression) const;
+    std::optional<Columns> values_of_extents(const Expression& call) const;
+    std::optional<std::vector<Index>> dims_of_leaf(const Expression& expression) const;
+    Index length_of_range(const Expression& expression, const Columns& from, const Columns& to) const;
+    Columns range(const Expression& expression, const std::vector<Columns>& ends) const;
+    Columns call(const Expression& expression, const std::vector<Columns>& arguments) const;
+    void require_elements(const Expression& call, std::size_t argument, Index size) const;
     std::size_t array_of(const Expression& variable) const;
     Position position(const Expression& index, const Expression& variable, Index extent, std::size_t number) const;
     void require_size(Index rows, Index columns, const Place& place) const;

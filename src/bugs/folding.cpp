@@ -2,7 +2,9 @@
 #include "bugs/components.hpp"
 #include "bugs/functions.hpp"
 #include "bugs/resolver.hpp"
+#include "bugs/shapes.hpp"
 
+#include <lrvb/base/interruption.hpp>
 #include <lrvb/bugs/words.hpp>
 
 #include <fmt/format.h>
@@ -115,6 +117,7 @@ void Resolver::check_defined(const Use& use, const GraphRelation& relation) {
         evaluator.dims(*use.variable);
         return;
     }
+    if (relation.is_stochastic() && infinite_.contains(name)) require_finite(use, evaluator);
     const bool has_holes = std::find(array.states.begin(), array.states.end(), State::undefined) != array.states.end();
     if (!has_holes && !use.variable->has_brackets) return;
     bool is_said = false;
@@ -136,6 +139,28 @@ void Resolver::check_defined(const Use& use, const GraphRelation& relation) {
     });
 }
 
+/// A constant without a finite value, such as 0 * log(0), may be there as long as no distribution needs it.
+void Resolver::require_finite(const Use& use, const Evaluator& evaluator) const {
+    const Array& array = *table.find(use.variable->name);
+    evaluator.visit_elements(*use.variable, [&](Index, Index element) {
+        const auto e = static_cast<std::size_t>(element);
+        if (!bugs::is_known(array.states[e]) || std::isfinite(array.values[e])) return;
+        const bool is_computed = !array.relations.empty() && array.relations[e] != Array::kNone;
+        const std::string origin =
+            is_computed
+                ? fmt::format(
+                      "what it is computed from at {}",
+                      problems_.source().position(written_as(static_cast<std::size_t>(array.relations[e])).right.place))
+                : std::string("the data block");
+        throw EvaluationProblem{
+            use.variable->place,
+            fmt::format("{} is {}: look at {}", shown(array.element_name(element)),
+                        std::isnan(array.values[e]) ? std::string("not a number")
+                                                    : fmt::format("{}, which is no finite number", array.values[e]),
+                        origin)};
+    });
+}
+
 /// Whether the left side has as many elements as the right.
 void Resolver::check_extents(std::size_t which) {
     const Relation& relation = written_as(which);
@@ -143,19 +168,25 @@ void Resolver::check_extents(std::size_t which) {
     const Index left = size_of(graph.left.dims);
     if (relation.is_stochastic) {
         const DistributionWord* word = find_distribution(relation.right.name);
-        if (word == nullptr || word->is_multivariate || left == 1) return;
-        problems_.add(
-            relation.left.place,
-            fmt::format("{} is a distribution of one number, but the left side has {} elements: write a loop, "
-                        "for (i in 1:{}) {{ {}[i] ~ … }}",
-                        shown(relation.right.name), left, left, lrvb::detail::printable(relation.left.name)));
-        break_relation(which);
-        return;
+        if (word != nullptr && !word->is_multivariate && left != 1) {
+            problems_.add(
+                relation.left.place,
+                fmt::format("{} is a distribution of one number, but the left side has {} elements: write a loop, "
+                            "for (i in 1:{}) {{ {}[i] ~ … }}",
+                            shown(relation.right.name), left, left, lrvb::detail::printable(relation.left.name)));
+            break_relation(which);
+            return;
+        }
     }
     try {
         const Evaluator evaluator(table, *graph.plate, nullptr, options_.most);
+        if (relation.is_stochastic) {
+            require_shapes(relation, graph.left.dims, evaluator);
+            return;
+        }
         const Index right = size_of(evaluator.dims(relation.right));
         if (right == left) return;
+        if (right == 0) throw EvaluationProblem{relation.right.place, no_elements(relation.right, "the left side")};
         problems_.add(
             relation.left.place,
             fmt::format("the left side has {} element{}, but the right side has {}: {}", left, s_of(left), right,
@@ -187,6 +218,7 @@ void Resolver::fold(std::size_t which, const Rows* rows) {
                 set_state(graph.left.array, graph.left.at(asked[i], j), State::deterministic);
             }
         }
+        require_few_nodes(which, 0);
         if (known_rows.empty()) return;
         const bool is_all = known_rows.size() == static_cast<std::size_t>(graph.rows());
         const Columns values =
@@ -214,12 +246,7 @@ void Resolver::assign(const GraphRelation& graph, const Rows& rows, const Column
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const Index element = graph.left.at(rows[i], j);
             const double value = inverse_link(relation.link, values.at(static_cast<Index>(i), j));
-            if (!std::isfinite(value)) {
-                throw EvaluationProblem{
-                    relation.right.place,
-                    fmt::format("{} is {}, which is no finite number: look at what it is computed from",
-                                shown(array.element_name(element)), value)};
-            }
+            if (!std::isfinite(value)) infinite_.insert(relation.left.name);
             array.values[static_cast<std::size_t>(element)] = value;
             set_state(graph.left.array, element, State::constant);
         }
@@ -319,13 +346,24 @@ void Resolver::compute_by_rows(const std::vector<std::size_t>& component) {
                 set_state(left.array, left.at(row, j), State::deterministic);
             }
         }
+        check_few_nodes(which);
     }
     std::vector<std::size_t> level;
     for (std::size_t node = 0; node < count; ++node) {
         if (open[node] == 0) level.push_back(node);
     }
     std::size_t done = 0;
+    std::vector<std::uint32_t> depths(count, 0);
+    const auto is_unknown_value = [&](std::size_t node) {
+        const auto slot =
+            static_cast<std::size_t>(std::upper_bound(offsets.begin(), offsets.end(), node) - offsets.begin()) - 1;
+        if (written_as(component[slot]).is_stochastic) return false;
+        const Reference& left = graph_relation(component[slot]).left;
+        const Index element = left.at(static_cast<Index>(node - offsets[slot]));
+        return table.arrays[left.array].states[static_cast<std::size_t>(element)] == State::deterministic;
+    };
     while (!level.empty()) {
+        lrvb::interruption_point();
         done += level.size();
         std::sort(level.begin(), level.end());
         std::vector<std::size_t> next;
@@ -342,18 +380,42 @@ void Resolver::compute_by_rows(const std::vector<std::size_t>& component) {
             steps.push_back(std::move(step));
         }
         for (const std::size_t node : level) {
+            const std::uint32_t below = is_unknown_value(node) ? depths[node] + 1 : 0;
             auto edge = std::lower_bound(edges.begin(), edges.end(), std::make_pair(node, std::size_t{0}));
             for (; edge != edges.end() && edge->first == node; ++edge) {
+                depths[edge->second] = std::max(depths[edge->second], below);
                 if (--open[edge->second] == 0) next.push_back(edge->second);
             }
         }
         level = std::move(next);
     }
-    if (done == count) return;
+    if (done == count) {
+        keep_depths(component, offsets, depths);
+        return;
+    }
     std::vector<bool> is_left(count);
     for (std::size_t node = 0; node < count; ++node) is_left[node] = open[node] > 0;
     say_circle(component, offsets, edges, is_left);
     break_all();
+}
+
+void Resolver::keep_depths(const std::vector<std::size_t>& component, const std::vector<std::size_t>& offsets,
+                           const std::vector<std::uint32_t>& depths) {
+    for (std::size_t slot = 0; slot < component.size(); ++slot) {
+        const std::size_t which = component[slot];
+        if (placed_[which].is_empty || written_as(which).is_stochastic) continue;
+        const auto first = depths.begin() + static_cast<std::ptrdiff_t>(offsets[slot]);
+        const auto last = depths.begin() + static_cast<std::ptrdiff_t>(offsets[slot + 1]);
+        const std::uint32_t deepest = *std::max_element(first, last);
+        if (deepest == 0) continue;
+        graph_relation(which).depths.assign(first, last);
+        if (deepest < options_.longest_chain) continue;
+        problems_.add(written_as(which).left.place,
+                      fmt::format("{} is computed by a chain of {} nodes, each from the one before, which is more than "
+                                  "{}: write its values without the chain, or shorten the loop",
+                                  shown(written_as(which).left.name), deepest + 1, options_.longest_chain));
+        break_relation(which);
+    }
 }
 
 void Resolver::say_circle(const std::vector<std::size_t>& component, const std::vector<std::size_t>& offsets,

@@ -3,6 +3,7 @@
 #include "bugs/matrix_functions.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -46,13 +47,19 @@ double truth(bool holds) {
     return holds ? 1.0 : 0.0;
 }
 
+/// What is said of numbers that are none is no number.
+template <class... Numbers>
+double truth_of(bool holds, Numbers... numbers) {
+    return (std::isnan(numbers) || ...) ? kNoValue : truth(holds);
+}
+
 using Unary = double (*)(double);
 using Binary = double (*)(double, double);
 
 const std::unordered_map<std::string_view, Unary>& unary_functions() {
     static const std::unordered_map<std::string_view, Unary> functions{
         {"-", [](double x) { return -x; }},
-        {"!", [](double x) { return truth(x == 0.0); }},
+        {"!", [](double x) { return truth_of(x == 0.0, x); }},
         {"abs", [](double x) { return std::abs(x); }},
         {"acos", [](double x) { return std::acos(x); }},
         {"acosh", [](double x) { return std::acosh(x); }},
@@ -76,7 +83,7 @@ const std::unordered_map<std::string_view, Unary>& unary_functions() {
         {"sin", [](double x) { return std::sin(x); }},
         {"sinh", [](double x) { return std::sinh(x); }},
         {"sqrt", [](double x) { return std::sqrt(x); }},
-        {"step", [](double x) { return truth(x >= 0.0); }},
+        {"step", [](double x) { return truth_of(x >= 0.0, x); }},
         {"tan", [](double x) { return std::tan(x); }},
         {"tanh", [](double x) { return std::tanh(x); }},
         {"trunc", [](double x) { return std::trunc(x); }},
@@ -93,14 +100,14 @@ const std::unordered_map<std::string_view, Binary>& binary_functions() {
         {"^", [](double a, double b) { return b == 2.0 ? a * a : std::pow(a, b); }},
         {"%%", [](double a, double b) { return a - b * std::floor(a / b); }},
         {"%/%", [](double a, double b) { return std::floor(a / b); }},
-        {">", [](double a, double b) { return truth(a > b); }},
-        {">=", [](double a, double b) { return truth(a >= b); }},
-        {"<", [](double a, double b) { return truth(a < b); }},
-        {"<=", [](double a, double b) { return truth(a <= b); }},
-        {"==", [](double a, double b) { return truth(a == b); }},
-        {"!=", [](double a, double b) { return truth(a != b); }},
-        {"&&", [](double a, double b) { return truth(a != 0.0 && b != 0.0); }},
-        {"||", [](double a, double b) { return truth(a != 0.0 || b != 0.0); }},
+        {">", [](double a, double b) { return truth_of(a > b, a, b); }},
+        {">=", [](double a, double b) { return truth_of(a >= b, a, b); }},
+        {"<", [](double a, double b) { return truth_of(a < b, a, b); }},
+        {"<=", [](double a, double b) { return truth_of(a <= b, a, b); }},
+        {"==", [](double a, double b) { return truth_of(a == b, a, b); }},
+        {"!=", [](double a, double b) { return truth_of(a != b, a, b); }},
+        {"&&", [](double a, double b) { return truth_of(a != 0.0 && b != 0.0, a, b); }},
+        {"||", [](double a, double b) { return truth_of(a != 0.0 || b != 0.0, a, b); }},
     };
     return functions;
 }
@@ -125,6 +132,11 @@ Index most_lines(const std::vector<Columns>& arguments) {
     return lines;
 }
 
+std::vector<Index> without_extents_of_one(std::vector<Index> dims) {
+    std::erase(dims, Index{1});
+    return dims;
+}
+
 std::vector<Index> elementwise_extents(const std::string& name, const std::vector<std::vector<Index>>& arguments) {
     std::vector<Index> result;
     for (const std::vector<Index>& dims : arguments) {
@@ -135,6 +147,9 @@ std::vector<Index> elementwise_extents(const std::string& name, const std::vecto
             throw FunctionProblem{
                 fmt::format("'{}' is asked of arrays with {} and {} elements: they must be of one size", name,
                             size_of(result), size_of(dims))};
+        } else if (without_extents_of_one(dims) != without_extents_of_one(result)) {
+            throw FunctionProblem{fmt::format("'{}' is asked of arrays of {} and {}: they must be of one shape", name,
+                                              extents_text(result), extents_text(dims))};
         }
     }
     return result;
@@ -166,7 +181,10 @@ Columns elementwise(const std::string& name, const std::vector<Columns>& argumen
     }
     const Spread third(arguments[2]);  // ifelse
     for (Index j = 0; j < result.values.cols(); ++j) {
-        for (Index i = 0; i < lines; ++i) result.values(i, j) = first(i, j) != 0.0 ? second(i, j) : third(i, j);
+        for (Index i = 0; i < lines; ++i) {
+            const double chosen = first(i, j) != 0.0 ? second(i, j) : third(i, j);
+            result.values(i, j) = std::isnan(first(i, j)) ? kNoValue : chosen;
+        }
     }
     return result;
 }
@@ -181,7 +199,7 @@ double sample_variance(const Eigen::Ref<const Vector>& values) {
 double reduced(const std::string& name, const Vector& all) {
     if (name == "sum") return all.sum();
     if (name == "prod") return all.prod();
-    if (all.size() == 0) return kNoValue;
+    if (all.size() == 0 || all.hasNaN()) return kNoValue;
     if (name == "mean") return all.mean();
     if (name == "min") return all.minCoeff();
     if (name == "max") return all.maxCoeff();
@@ -196,6 +214,7 @@ std::vector<Index> order_of(const Vector& values) {
 }
 
 Vector sorted_as(const std::string& name, const Vector& values) {
+    if (values.hasNaN()) return Vector::Constant(values.size(), kNoValue);
     const std::vector<Index> order = order_of(values);
     Vector result(values.size());
     for (Index i = 0; i < values.size(); ++i) {
@@ -208,7 +227,7 @@ Vector sorted_as(const std::string& name, const Vector& values) {
 }
 
 double interpolated(double at, const Vector& x, const Vector& y) {
-    if (x.size() == 0 || x.size() != y.size()) return kNoValue;
+    if (x.size() == 0 || x.size() != y.size() || std::isnan(at)) return kNoValue;
     if (at <= x[0]) return y[0];
     for (Index i = 1; i < x.size(); ++i) {
         if (at <= x[i]) return y[i - 1] + (y[i] - y[i - 1]) * (at - x[i - 1]) / (x[i] - x[i - 1]);
@@ -284,6 +303,12 @@ Index size_of(const std::vector<Index>& dims) {
     return size;
 }
 
+std::string extents_text(const std::vector<Index>& dims) {
+    if (dims.empty()) return "one number";
+    if (dims.size() == 1) return fmt::format("{} element{}", dims[0], dims[0] == 1 ? "" : "s");
+    return fmt::format("{}", fmt::join(dims, " × "));
+}
+
 double inverse_link(const std::string& link, double x) {
     if (link.empty()) return x;
     if (link == "log") return std::exp(x);
@@ -304,6 +329,10 @@ std::vector<Index> extents_of(const std::string& name, const std::vector<std::ve
     if (name == "inprod" && size_of(arguments[0]) != size_of(arguments[1])) {
         throw FunctionProblem{fmt::format("'inprod' is asked of {} and {} elements: they must be of one size",
                                           size_of(arguments[0]), size_of(arguments[1]))};
+    }
+    if (name == "interp.lin" && size_of(arguments[0]) != 1) {
+        throw FunctionProblem{
+            fmt::format("'interp.lin' is asked at {} places: it takes one number there", size_of(arguments[0]))};
     }
     if (name == "interp.lin" && size_of(arguments[1]) != size_of(arguments[2])) {
         throw FunctionProblem{"'interp.lin' needs as many points as values"};

@@ -21,6 +21,8 @@ Columns apply_function(const std::string& name, const std::vector<Columns>& argu
 std::vector<Index> extents_of(const std::string& name, const std::vector<std::vector<Index>>& arguments);
 
 Index size_of(const std::vector<Index>& dims);
+/// "one number", "3 elements" or "2 × 3".
+std::string extents_text(const std::vector<Index>& dims);
 
 /// The value whose link is x: exp for "log", and so on.
 double inverse_link(const std::string& link, double x);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -85,10 +86,18 @@ class Graph::Implementation {
         const std::set<std::string> names = names_in(syntax_->model);
         Table known;
         for (const DataArray& array : data_.arrays()) {
-            if (names.contains(array.name)) add_to(known, array_of(array));
+            if (!names.contains(array.name)) continue;
+            Array own = array_of(array);
+            // What the data block computed is known, also where it is no number.
+            if (const auto infinite = infinite_.find(array.name); infinite != infinite_.end()) {
+                for (const std::size_t element : infinite->second) own.states[element] = State::data;
+            }
+            add_to(known, std::move(own));
         }
         declare(known, names, problems);
-        Resolver resolver(syntax_->model, std::move(known), problems, options_);
+        std::set<std::string> infinite;
+        for (const auto& [name, elements] : infinite_) infinite.insert(name);
+        Resolver resolver(syntax_->model, std::move(known), std::move(infinite), problems, options_);
         resolver.run();
         if (!problems.empty()) hint_at_ranges(problems);
         problems.require_none();
@@ -129,6 +138,8 @@ class Graph::Implementation {
     std::vector<Step> steps_;
     std::vector<Diagnostic> notes_;
     std::vector<std::string> unused_;
+    /// By the name of an array, elements that the data block computed, and that are no finite numbers.
+    std::map<std::string, std::vector<std::size_t>> infinite_;
 
   private:
     void find_unused() {
@@ -151,11 +162,15 @@ class Graph::Implementation {
             if (names.contains(array.name)) add_to(known, array_of(array));
         }
         declare(known, names, problems);
-        Resolver resolver(*syntax_->data, std::move(known), problems, options_);
+        Resolver resolver(*syntax_->data, std::move(known), {}, problems, options_);
         resolver.run();
         if (!problems.empty()) return;
         for (const Array& array : resolver.table.arrays) {
             if (array.count(State::constant) == 0) continue;
+            for (std::size_t i = 0; i < array.states.size(); ++i) {
+                const bool is_infinite = array.states[i] == State::constant && !std::isfinite(array.values[i]);
+                if (is_infinite) infinite_[array.name].push_back(i);
+            }
             data_.add({array.name, array.dims, array.values, "data block", {}});
         }
     }

@@ -1,5 +1,6 @@
 #include "base/files.hpp"
 #include "base/messages.hpp"
+#include "base/own_stack.hpp"
 #include "bugs/grammar.hpp"
 #include "bugs/mistakes.hpp"
 #include "bugs/word_check.hpp"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::size_t kMostProblems = 100;
 constexpr std::size_t kDeepestLoops = 50;
+constexpr std::size_t kShallowBrackets = 5;  // which any stack has room for
 constexpr std::size_t kLongestModel = std::size_t{16} << 20;
 
 /// The text with its comments made spaces, so that places stay.
@@ -48,7 +50,13 @@ class Parser {
         Syntax result;
         result.source = source_;
         if (!problems_.empty() || !is_shallow()) is_hopeless_ = true;
-        if (!is_hopeless_) read_file(result);
+        if (!is_hopeless_) {
+            if (deepest_ > kShallowBrackets) {
+                lrvb::detail::on_own_stack([&] { read_file(result); });
+            } else {
+                read_file(result);
+            }
+        }
         if (!is_hopeless_) check_words(result, problems_);
         problems_.require_none();
         return result;
@@ -68,7 +76,7 @@ class Parser {
         std::size_t depth = 0;
         for (std::size_t i = 0; i < text_.size(); ++i) {
             const char c = text_[i];
-            if (c == '(' || c == '[') ++depth;
+            if (c == '(' || c == '[') deepest_ = std::max(deepest_, ++depth);
             if ((c == ')' || c == ']') && depth > 0) --depth;
             if (c == '{' || c == '}' || c == ';' || c == '~' || text_.compare(i, 2, "<-") == 0) depth = 0;
             if (depth <= kDeepestBrackets) continue;
@@ -322,6 +330,7 @@ class Parser {
     std::size_t at_ = 0;
     std::vector<Open> open_;
     std::size_t problem_count_ = 0;
+    std::size_t deepest_ = 0;   // of brackets within each other
     bool is_hopeless_ = false;  // hardly anything was read
     bool is_too_deep_ = false;
 };

@@ -58,7 +58,7 @@ Plate Plates::extended(const Plate& outer, const Loop& loop) const {
         throw EvaluationProblem{
             where.place,
             fmt::format("the loop over {} goes over whole numbers, but this is {}", lrvb::detail::shown(loop.index),
-                        std::isnan(value) ? std::string("NA") : fmt::format("{}", value))};
+                        std::isnan(value) ? std::string("no number") : fmt::format("{}", value))};
     };
     double total = 0.0;
     for (Index row = 0; row < outer.rows; ++row) {

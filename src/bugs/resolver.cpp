@@ -33,12 +33,14 @@ std::string round_text(const Plate& plate, std::size_t row) {
 
 }  // namespace
 
-Resolver::Resolver(const Block& block, Table known, Diagnostics& problems, const GraphOptions& options)
+Resolver::Resolver(const Block& block, Table known, std::set<std::string> infinite, Diagnostics& problems,
+                   const GraphOptions& options)
     : table(std::move(known)),
       block_(block),
       problems_(problems),
       options_(options),
       placed_(block.relations.size()),
+      infinite_(std::move(infinite)),
       plates_(std::make_unique<Plates>(block_, table, options.most)) {
     for (std::size_t i = 0; i < block.relations.size(); ++i) {
         uses_.push_back(uses_of(block.relations[i], block));
@@ -158,8 +160,32 @@ void Resolver::place(std::size_t which, const std::vector<std::size_t>& componen
     }
     placed_[which].plate = plates_->of(relation.loops);
     placed_[which].is_empty = placed_[which].plate->rows == 0;
+    if (relation.is_stochastic) {  // before anything is made of them
+        const Array* given = table.find(relation.left.name);
+        require_few_nodes(which, placed_[which].plate->rows - (given == nullptr ? 0 : given->size()));
+    }
     if (placed_[which].is_empty || table.places.contains(relation.left.name)) return;
     find_indices(which);
+}
+
+/// Throws where so many nodes more were too many.
+void Resolver::require_few_nodes(std::size_t which, Index more) const {
+    const Index count = unknown_count_ + std::max<Index>(0, more);
+    if (count <= static_cast<Index>(options_.most_nodes)) return;
+    throw EvaluationProblem{
+        written_as(which).left.place,
+        fmt::format("with {} the model has {} nodes that are not in the data, which is more than {}: give their values "
+                    "as data, or shorten the loop",
+                    shown(written_as(which).left.name), count, options_.most_nodes)};
+}
+
+void Resolver::check_few_nodes(std::size_t which) {
+    try {
+        require_few_nodes(which, 0);
+    } catch (const EvaluationProblem& problem) {
+        problems_.add(problem.place, problem.sentence);
+        break_relation(which);
+    }
 }
 
 /// The indices on the left of an array whose extents come from them.
@@ -272,6 +298,10 @@ void Resolver::allocate_if_whole(const std::string& name) {
 void Resolver::allocate(const std::string& name, std::vector<Index> dims, const Place& place) {
     double size = 1.0;
     for (const Index extent : dims) size *= static_cast<double>(extent);
+    if (size == 0.0) {
+        throw EvaluationProblem{
+            place, fmt::format("{} would have no elements: in a:b, b must not be less than a", shown(name))};
+    }
     if (size > static_cast<double>(options_.most)) {
         throw EvaluationProblem{
             place, fmt::format("{} has {} elements, which is more than {}", shown(name), size, options_.most)};
@@ -341,9 +371,17 @@ void Resolver::define(std::size_t which) {
         for (Index j = 0; j < left.elements.cols(); ++j) {
             const Index element = left.at(row, j);
             const bool is_given = array.states[static_cast<std::size_t>(element)] == State::data;
+            if (is_given && std::isnan(array.values[static_cast<std::size_t>(element)])) {
+                problems_.add(relation.left.place,
+                              fmt::format("{} is not a number: look at what the data block computes it from",
+                                          shown(array.element_name(element))));
+                break_relation(which);
+                return;
+            }
             set_state(left.array, element, is_given ? State::observed : State::unobserved);
         }
     }
+    check_few_nodes(which);
 }
 
 void Resolver::say_defined_twice(std::size_t which, Index element, std::uint32_t row) {
@@ -388,6 +426,8 @@ void Resolver::say_defined_twice(std::size_t which, Index element, std::uint32_t
 
 void Resolver::set_state(std::size_t array, Index element, State state) {
     State& current = table.arrays[array].states[static_cast<std::size_t>(element)];
+    const auto is_unknown = [](State one) { return one == State::unobserved || one == State::deterministic; };
+    unknown_count_ += (is_unknown(state) ? 1 : 0) - (is_unknown(current) ? 1 : 0);
     known_counts_[array] += (bugs::is_known(state) ? 1 : 0) - (bugs::is_known(current) ? 1 : 0);
     current = state;
     table.is_all_known[array] = known_counts_[array] == table.arrays[array].size() ? 1 : 0;

@@ -18,7 +18,9 @@ namespace lrvb::bugs {
 class Resolver {
   public:
     /// `known` holds the data, and arrays that were declared. What is wrong goes to `problems`.
-    Resolver(const Block& block, Table known, Diagnostics& problems, const GraphOptions& options);
+    /// `infinite` are arrays among the known ones with values that are no finite numbers.
+    Resolver(const Block& block, Table known, std::set<std::string> infinite, Diagnostics& problems,
+             const GraphOptions& options);
 
     void run();
 
@@ -43,6 +45,8 @@ class Resolver {
     void place(const std::vector<std::size_t>& component);
     void place(std::size_t which, const std::vector<std::size_t>& component);
     void find_indices(std::size_t which);
+    void require_few_nodes(std::size_t which, Index more) const;
+    void check_few_nodes(std::size_t which);
     bool infer_from_right(std::size_t which);
     void allocate_if_whole(const std::string& name);
     void allocate(const std::string& name, std::vector<Index> dims, const Place& place);
@@ -54,6 +58,7 @@ class Resolver {
     void compute(const std::vector<std::size_t>& component);
     bool check_uses(std::size_t which);
     void check_defined(const Use& use, const GraphRelation& relation);
+    void require_finite(const Use& use, const Evaluator& evaluator) const;
     void check_extents(std::size_t which);
     void fold(std::size_t which, const Rows* rows);
     void assign(const GraphRelation& graph, const Rows& rows, const Columns& values);
@@ -61,6 +66,8 @@ class Resolver {
 
     void compute_by_rows(const std::vector<std::size_t>& component);
     bool is_never_known(std::size_t which, const std::vector<std::size_t>& component) const;
+    void keep_depths(const std::vector<std::size_t>& component, const std::vector<std::size_t>& offsets,
+                     const std::vector<std::uint32_t>& depths);
     void say_circle(const std::vector<std::size_t>& component, const std::vector<std::size_t>& offsets,
                     const std::vector<std::pair<std::size_t, std::size_t>>& edges, const std::vector<bool>& is_left);
 
@@ -74,9 +81,11 @@ class Resolver {
     std::vector<Uses> uses_;
     std::unordered_map<std::string, std::vector<std::size_t>> definers_;
     std::vector<Placed> placed_;
-    std::set<std::string> broken_;  // names of which something is wrong that was said
+    std::set<std::string> broken_;    // names of which something is wrong that was said
+    std::set<std::string> infinite_;  // arrays with constants that are no finite numbers
     std::vector<std::vector<std::size_t>> waiting_;
     std::vector<Index> known_counts_;  // of the arrays of the table
+    Index unknown_count_ = 0;          // nodes that are not known, of all arrays
     std::unique_ptr<Plates> plates_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/messages.hpp"
 #include "bugs/nearest.hpp"
+#include "bugs/tree.hpp"
 
 #include <lrvb/bugs/words.hpp>
 
@@ -187,25 +188,26 @@ class WordCheck {
     }
 
     /// `can_be_empty`: an index.
-    void check(Expression& expression, bool can_be_empty) {
-        const bool is_variable = expression.kind == Expression::Kind::variable;
-        if (is_variable) ++index_depth_;
-        if (index_depth_ > kDeepestIndices) {
-            problems_.add(expression.place,
-                          fmt::format("indices stand within each other more than {} times: give one of "
-                                      "them a name by <-",
-                                      kDeepestIndices));
-        } else {
-            for (Expression& part : expression.parts) check(part, is_variable);
-        }
-        if (is_variable) --index_depth_;
-        if (expression.kind == Expression::Kind::empty && !can_be_empty) {
-            problems_.add(expression.place, "a value is missing here");
-        }
-        if (is_variable && expression.name == "NA") {
-            problems_.add(expression.place, "NA is not understood in a model: missing values stand in the data");
-        }
-        if (expression.kind == Expression::Kind::call) check_call(expression);
+    void check(Expression& root, bool can_be_empty) {
+        int index_depth = 0;
+        const auto enter = [&](Expression& node) {
+            if (node.kind == Expression::Kind::variable) ++index_depth;
+            if (index_depth <= kDeepestIndices) return true;
+            problems_.add(node.place, fmt::format("indices stand within each other more than {} times: give one of "
+                                                  "them a name by <-",
+                                                  kDeepestIndices));
+            return false;
+        };
+        walk(root, enter, [&](Expression& node, const Expression* parent) {
+            const bool is_index = parent == nullptr ? can_be_empty : parent->kind == Expression::Kind::variable;
+            if (node.kind == Expression::Kind::empty && !is_index) problems_.add(node.place, "a value is missing here");
+            if (node.kind == Expression::Kind::call) check_call(node);
+            if (node.kind != Expression::Kind::variable) return;
+            --index_depth;
+            if (node.name == "NA") {
+                problems_.add(node.place, "NA is not understood in a model: missing values stand in the data");
+            }
+        });
     }
 
     void check_call(Expression& call) {
@@ -269,7 +271,6 @@ class WordCheck {
     static constexpr int kDeepestIndices = 8;  // what they mean is asked again for each
 
     Diagnostics& problems_;
-    int index_depth_ = 0;
 };
 
 }  // namespace

@@ -125,7 +125,11 @@ struct GraphRelation {
     std::shared_ptr<const Plate> plate;
     /// What is on the left: dims of a row's part, and its elements. No variable indices.
     Reference left;
+    /// Of a deterministic relation whose rows use each other, as x[i] <- x[i-1] + 1 does: in each row, how many
+    /// deterministic nodes come one after the other before it. None where that is 0 in all rows.
+    std::vector<std::uint32_t> depths;
 
+    std::uint32_t depth(Index row) const { return depths.empty() ? 0 : depths[static_cast<std::size_t>(row)]; }
     bool is_stochastic() const { return syntax->is_stochastic; }
     Index rows() const { return plate->rows; }
 };
@@ -141,6 +145,10 @@ struct Step {
 struct GraphOptions {
     /// The most rows of a plate, elements of an array, and numbers of an expression. What has more is refused.
     std::size_t most = 200'000'000;
+    /// The most nodes that are not known: elements that relations define and data do not.
+    std::size_t most_nodes = 2'000'000;
+    /// The most deterministic nodes that are not known and come one after the other.
+    std::size_t longest_chain = 100'000;
 };
 
 class LRVB_EXPORT Graph {

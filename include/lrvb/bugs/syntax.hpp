@@ -26,7 +26,7 @@
 /// deeper than 1,000 operators are refused, so that a text from anywhere costs little.
 namespace lrvb::bugs {
 
-struct Expression {
+struct LRVB_EXPORT Expression {
     enum class Kind {
         number,
         variable,  ///< name, or name[parts]
@@ -46,6 +46,14 @@ struct Expression {
     bool has_brackets = false;
     Place place;       ///< the whole
     Place name_place;  ///< the name, or the operator's sign
+
+    Expression() = default;
+    Expression(const Expression& other);
+    Expression(Expression&& other) noexcept = default;
+    Expression& operator=(const Expression& other);
+    Expression& operator=(Expression&& other) noexcept;
+    /// Copies and destroys by a loop: the depth of an expression costs no stack.
+    ~Expression();
 
     bool is_call(const char* which) const { return kind == Kind::call && name == which; }
 };

@@ -15,6 +15,8 @@ struct DistributionWord {
     bool is_discrete = false;
     bool is_multivariate = false;
     std::vector<std::string_view> aliases = {};
+    /// A letter for each argument: n for a number, v a vector, m a square matrix, a for anything; none: all numbers.
+    std::string_view shapes = {};
 };
 
 struct FunctionWord {

@@ -2,6 +2,8 @@
 
 #include "kind/model/node_function.hpp"
 
+#include <lrvb/base/interruption.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -215,7 +217,10 @@ class Deriving {
             const Index most = is_monitored(array) ? kMostMonitored : kMostDerived;
             if (array.size() > most) continue;
             Index missed = 0;
-            for (Index element = 0; element < array.size(); ++element) missed += add(a, array, element) ? 0 : 1;
+            for (Index element = 0; element < array.size(); ++element) {
+                interruption_point();
+                missed += add(a, array, element) ? 0 : 1;
+            }
             const bool is_small_and_lost = array.size() <= kFewElements && missed == array.size();
             if (missed > 0 && (is_monitored(array) || is_small_and_lost)) {
                 own_.notes.push_back(
@@ -271,6 +276,7 @@ class Deriving {
         } catch (const NotDerived&) {
         } catch (const SplitRows&) {
         } catch (const Refused&) {
+        } catch (const bugs::ModelError&) {  // it is computed from what is no number
         } catch (const std::invalid_argument&) {
         } catch (const std::length_error&) {  // too many combinations of labels
         }

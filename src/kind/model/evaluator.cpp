@@ -1,7 +1,9 @@
 #include "kind/model/evaluator.hpp"
 
 #include "base/messages.hpp"
+#include "bugs/tree.hpp"
 
+#include <lrvb/base/interruption.hpp>
 #include <lrvb/bugs/words.hpp>
 
 #include <fmt/format.h>
@@ -15,7 +17,10 @@ namespace {
 
 constexpr double kMostTrials = 50.0;  // of a binomial node that is a label
 constexpr Index kMostRanked = 100;
-constexpr std::size_t kMostKept = 2000;  // rows of a deterministic relation whose value is kept
+constexpr std::size_t kMostKeptRows = 2000;  // of a deterministic relation whose value is kept
+constexpr std::size_t kMostKept = 1000;      // such values, and terms in all of them
+constexpr std::size_t kMostKeptTerms = 1'000'000;
+constexpr int kDeepestNesting = 8;  // of deterministic nodes that are computed within each other
 
 std::vector<Index> whole_rows(std::size_t count) {
     std::vector<Index> rows(count);
@@ -40,16 +45,32 @@ std::string inverse_link(const std::string& link) {
 Choice sum_of(const std::vector<Choice>& choices) {
     if (choices.empty()) return constant_choice(NumberColumn::Zero(1));
     Choice result = choices.front();
-    for (std::size_t i = 1; i < choices.size(); ++i) result = applied("+", {result, choices[i]});
+    for (std::size_t i = 1; i < choices.size(); ++i) {
+        if (result.selectors.empty() && choices[i].selectors.empty()) {
+            add_to(result.alternatives.front(), choices[i].only());
+        } else {
+            result = applied("+", {result, choices[i]});
+        }
+    }
     return result;
+}
+
+/// What a step makes too large is refused at its place.
+template <class Step>
+auto within_limits(const bugs::Place& place, Step step) {
+    try {
+        return step();
+    } catch (const TooLarge& error) {
+        throw Refused(place, error.what());
+    }
 }
 
 }  // namespace
 
-void require_alike(const std::vector<int>& classes) {
+void require_alike(const std::vector<std::int64_t>& classes) {
     if (classes.empty()) return;
-    if (std::ranges::all_of(classes, [&](int one) { return one == classes.front(); })) return;
-    std::map<int, std::vector<Index>> groups;
+    if (std::ranges::all_of(classes, [&](std::int64_t one) { return one == classes.front(); })) return;
+    std::map<std::int64_t, std::vector<Index>> groups;
     for (std::size_t n = 0; n < classes.size(); ++n) groups[classes[n]].push_back(static_cast<Index>(n));
     SplitRows split;
     for (auto& [name, rows] : groups) split.groups.push_back(std::move(rows));
@@ -97,18 +118,27 @@ Index Evaluator::labels(std::size_t array, Index element) const {
 
 Value Evaluator::value(const bugs::Expression& expression, const bugs::GraphRelation& relation,
                        const bugs::Rows& rows) const {
+    return bugs::folded<Value>(
+        expression, [&](const bugs::Expression& node) { return value_of_leaf(node, relation, rows); },
+        [&](const bugs::Expression& node, const std::vector<Value>& arguments) {
+            return within_limits(node.place, [&] { return call(node, arguments); });
+        });
+}
+
+/// Of all but calls that are not known.
+std::optional<Value> Evaluator::value_of_leaf(const bugs::Expression& expression, const bugs::GraphRelation& relation,
+                                              const bugs::Rows& rows) const {
     using Kind = bugs::Expression::Kind;
-    if (expression.kind == Kind::number) return {{}, {constant_choice(NumberColumn::Constant(1, expression.number))}};
+    if (expression.kind == Kind::number) {
+        return Value{{}, {constant_choice(NumberColumn::Constant(1, expression.number))}};
+    }
     if (expression.kind == Kind::variable && graph_.is_ragged(expression, relation, &rows) && rows.size() > 1) {
         SplitRows split;
         for (const Index n : whole_rows(rows.size())) split.groups.push_back({n});
         throw split;
     }
     const std::vector<bool> known = graph_.known(expression, relation, &rows);
-    if (known.size() > 1) {
-        std::vector<int> classes(known.begin(), known.end());
-        require_alike(classes);
-    }
+    if (known.size() > 1) require_alike(std::vector<std::int64_t>(known.begin(), known.end()));
     if (known.front()) {
         const bugs::Columns columns = graph_.values(expression, relation, &rows);
         Value result{columns.dims, {}};
@@ -118,7 +148,7 @@ Value Evaluator::value(const bugs::Expression& expression, const bugs::GraphRela
         return result;
     }
     if (expression.kind == Kind::variable) return variable(expression, relation, rows);
-    if (expression.kind == Kind::call) return call(expression, relation, rows);
+    if (expression.kind == Kind::call) return std::nullopt;
     throw Refused(expression.place, "this is not a value: write a number, a node or a function of them");
 }
 
@@ -128,7 +158,7 @@ Value Evaluator::variable(const bugs::Expression& expression, const bugs::GraphR
     for (const bugs::Expression& part : expression.parts) {
         if (part.kind == Kind::empty || part.kind == Kind::range) continue;
         const std::vector<bool> known = graph_.known(part, relation, &rows);
-        require_alike(std::vector<int>(known.begin(), known.end()));
+        require_alike(std::vector<std::int64_t>(known.begin(), known.end()));
     }
     const bugs::Reference reference = graph_.reference(expression, relation, &rows);
     const auto count = static_cast<Index>(rows.size());
@@ -199,7 +229,7 @@ Value Evaluator::variable(const bugs::Expression& expression, const bugs::GraphR
 Choice Evaluator::node(std::size_t array, const ElementColumn& elements, Index rows, const bugs::Place& place) const {
     const bugs::Array& own = graph_.arrays()[array];
     // Known, unobserved, or deterministic by one relation.
-    std::vector<int> classes;
+    std::vector<std::int64_t> classes;
     classes.reserve(elements.size());
     for (const Index element : elements) {
         const auto at = static_cast<std::size_t>(element);
@@ -209,20 +239,27 @@ Choice Evaluator::node(std::size_t array, const ElementColumn& elements, Index r
         } else if (state == bugs::State::unobserved) {
             const Index count = labels(array, element);
             const bool from_zero = count > 0 && distribution(array, element) != "dcat";
-            classes.push_back(count > 0 ? static_cast<int>(-3 - 2 * count - (from_zero ? 1 : 0)) : -2);
-        } else if (state == bugs::State::deterministic) {
-            classes.push_back(own.relations[at]);
+            classes.push_back(count > 0 ? static_cast<std::int64_t>(-3 - 2 * count - (from_zero ? 1 : 0)) : -2);
+        } else if (state == bugs::State::deterministic) {  // by its relation, and where it stands in a chain
+            const std::int64_t relation = own.relations[at];
+            const std::uint32_t depth = graph_.relations()[static_cast<std::size_t>(relation)].depth(own.rows[at]);
+            classes.push_back(relation + static_cast<std::int64_t>(graph_.relations().size()) * depth);
         } else {
             throw Refused(place, fmt::format("{} is never defined: define it, or give it in the data",
                                              own.element_name(element)));
         }
     }
     require_alike(classes);
-    const int kind = classes.front();
+    const std::int64_t kind = classes.front();
     if (kind == -1) {
         NumberColumn column(static_cast<Index>(elements.size()));
         for (std::size_t n = 0; n < elements.size(); ++n) {
-            column[static_cast<Index>(n)] = own.values[static_cast<std::size_t>(elements[n])];
+            const double value = own.values[static_cast<std::size_t>(elements[n])];
+            if (std::isnan(value)) {
+                throw Refused(place, fmt::format("{} is not a number: look at what it is computed from",
+                                                 own.element_name(elements[n])));
+            }
+            column[static_cast<Index>(n)] = value;
         }
         return constant_choice(column);
     }
@@ -238,7 +275,7 @@ Choice Evaluator::node(std::size_t array, const ElementColumn& elements, Index r
         return result;
     }
     // Each row of the other plate once.
-    const auto relation = static_cast<std::size_t>(kind);
+    const std::size_t relation = static_cast<std::size_t>(kind) % graph_.relations().size();
     bugs::Rows other;
     for (const Index element : elements) other.push_back(own.rows[static_cast<std::size_t>(element)]);
     bugs::Rows unique = other;
@@ -252,11 +289,11 @@ Choice Evaluator::node(std::size_t array, const ElementColumn& elements, Index r
     try {
         whole = deterministic(relation, unique);
     } catch (const SplitRows& split) {
-        std::vector<int> group(unique.size(), 0);
+        std::vector<std::int64_t> group(unique.size(), 0);
         for (std::size_t g = 0; g < split.groups.size(); ++g) {
-            for (const Index n : split.groups[g]) group[static_cast<std::size_t>(n)] = static_cast<int>(g);
+            for (const Index n : split.groups[g]) group[static_cast<std::size_t>(n)] = static_cast<std::int64_t>(g);
         }
-        std::vector<int> own_groups;
+        std::vector<std::int64_t> own_groups;
         own_groups.reserve(from.size());
         for (const Index n : from) own_groups.push_back(group[static_cast<std::size_t>(n)]);
         require_alike(own_groups);
@@ -264,12 +301,12 @@ Choice Evaluator::node(std::size_t array, const ElementColumn& elements, Index r
     }
     // Which entry of the part on the left it is.
     const bugs::Reference& left = graph_.relations()[relation].left;
-    std::vector<int> entries;
+    std::vector<std::int64_t> entries;
     for (std::size_t n = 0; n < elements.size(); ++n) {
         const Index row = other[n];
         Index entry = 0;
         while (entry + 1 < left.elements.cols() && left.at(row, entry) != elements[n]) ++entry;
-        entries.push_back(static_cast<int>(entry));
+        entries.push_back(entry);
     }
     require_alike(entries);
     const Index entry = whole.is_scalar() ? 0 : entries.front();
@@ -280,19 +317,68 @@ Choice Evaluator::node(std::size_t array, const ElementColumn& elements, Index r
 }
 
 Value Evaluator::deterministic(std::size_t relation, const bugs::Rows& rows) const {
-    const auto known = deterministic_.find({relation, rows});
-    if (known != deterministic_.end()) return known->second;
-    const bugs::GraphRelation& own = graph_.relations()[relation];
-    Value result = value(own.syntax->right, own, rows);
+    const Part part{relation, rows};
+    for (const std::map<Part, Value>* known : {&deterministic_, &pending_}) {
+        const auto found = known->find(part);
+        if (found != known->end()) return found->second;
+    }
+    if (nesting_ == 0) return computed_by_chain(part);
+    if (nesting_ >= kDeepestNesting) throw Postponed{part};
+    return computed(part);
+}
+
+/// A chain of deterministic nodes, x[i] <- x[i-1] + 1, is computed from its beginning on, a few nodes at a time, so
+/// that its length costs no stack.
+Value Evaluator::computed_by_chain(const Part& part) const {
+    struct Forget {
+        std::map<Part, Value>& pending;
+        ~Forget() { pending.clear(); }
+    } forget{pending_};
+    std::vector<Part> waiting{part};
+    while (true) {
+        const Part own = waiting.back();
+        interruption_point();
+        try {
+            Value value = computed(own);
+            waiting.pop_back();
+            if (waiting.empty()) return value;
+            pending_.insert_or_assign(own, std::move(value));
+        } catch (const Postponed& postponed) {
+            waiting.push_back(postponed.part);
+        }
+    }
+}
+
+Value Evaluator::computed(const Part& part) const {
+    struct Nested {
+        int& depth;
+        explicit Nested(int& of) : depth(of) { ++depth; }
+        ~Nested() { --depth; }
+    } nested(nesting_);
+    const bugs::GraphRelation& own = graph_.relations()[part.first];
+    Value result = value(own.syntax->right, own, part.second);
     if (!own.syntax->link.empty()) {
-        for (Choice& choice : result.elements)
-            choice = applied(inverse_link(own.syntax->link), std::vector<Choice>{choice});
+        for (Choice& choice : result.elements) {
+            choice = within_limits(own.syntax->link_place, [&] {
+                return applied(inverse_link(own.syntax->link), std::vector<Choice>{choice});
+            });
+        }
     }
-    if (rows.size() <= kMostKept) {
-        if (deterministic_.size() > 256) deterministic_.clear();
-        deterministic_.emplace(std::make_pair(relation, rows), result);
-    }
+    keep(part, result);
     return result;
+}
+
+void Evaluator::keep(const Part& part, const Value& value) const {
+    if (part.second.size() > kMostKeptRows) return;
+    if (!deterministic_.emplace(part, value).second) return;
+    kept_.push_back(part);
+    kept_terms_ += size_of_terms(value);
+    while (kept_.size() > kMostKept || (kept_terms_ > kMostKeptTerms && kept_.size() > 1)) {
+        const auto oldest = deterministic_.find(kept_.front());
+        kept_terms_ -= size_of_terms(oldest->second);
+        deterministic_.erase(oldest);
+        kept_.pop_front();
+    }
 }
 
 bool Evaluator::is_probability(const Sum& sum) const {
@@ -354,10 +440,7 @@ Value Evaluator::elementwise(const bugs::Expression& expression, const std::vect
     return result;
 }
 
-Value Evaluator::call(const bugs::Expression& expression, const bugs::GraphRelation& relation,
-                      const bugs::Rows& rows) const {
-    std::vector<Value> arguments;
-    for (const bugs::Expression& part : expression.parts) arguments.push_back(value(part, relation, rows));
+Value Evaluator::call(const bugs::Expression& expression, const std::vector<Value>& arguments) const {
     const std::string& name = expression.name;
     const auto whole = [&](Choice choice) { return Value{{}, {std::move(choice)}}; };
     if (name == "-" && arguments.size() == 2) return subtracted(arguments[0], arguments[1], expression);

@@ -4,7 +4,10 @@
 
 #include <lrvb/bugs/graph.hpp>
 
+#include <cstdint>
+#include <deque>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -50,19 +53,35 @@ class Evaluator {
     const bugs::Graph& graph() const { return graph_; }
 
   private:
+    /// A deterministic relation in some rows of its plate.
+    using Part = std::pair<std::size_t, bugs::Rows>;
+    /// Thrown where a chain of deterministic nodes is deeper than is computed at once: this part comes first.
+    struct Postponed {
+        Part part;
+    };
+
+    std::optional<Value> value_of_leaf(const bugs::Expression& expression, const bugs::GraphRelation& relation,
+                                       const bugs::Rows& rows) const;
     Value variable(const bugs::Expression& expression, const bugs::GraphRelation& relation,
                    const bugs::Rows& rows) const;
-    Value call(const bugs::Expression& expression, const bugs::GraphRelation& relation, const bugs::Rows& rows) const;
+    Value call(const bugs::Expression& expression, const std::vector<Value>& arguments) const;
+    Value computed(const Part& part) const;
+    Value computed_by_chain(const Part& part) const;
+    void keep(const Part& part, const Value& value) const;
     Value elementwise(const bugs::Expression& expression, const std::vector<Value>& arguments) const;
     Value subtracted(const Value& left, const Value& right, const bugs::Expression& expression) const;
     bool is_probability(const Sum& sum) const;
 
     const bugs::Graph& graph_;
     mutable std::map<std::size_t, Index> labels_;  // of a relation
-    mutable std::map<std::pair<std::size_t, bugs::Rows>, Value> deterministic_;
+    mutable std::map<Part, Value> deterministic_;
+    mutable std::deque<Part> kept_;          // in the order in which they came
+    mutable std::size_t kept_terms_ = 0;     // of all of them
+    mutable std::map<Part, Value> pending_;  // parts of the chain that is being computed
+    mutable int nesting_ = 0;
 };
 
 /// All places where the states of these rows differ, as groups; nothing where they do not.
-void require_alike(const std::vector<int>& classes);
+void require_alike(const std::vector<std::int64_t>& classes);
 
 }  // namespace lrvb::detail::text

@@ -615,16 +615,13 @@ std::pair<double, Vector> NodeFunction::gradient(const Vector& statistics) const
     return {stack.back().value, stack.back().slope};
 }
 
-Matrix NodeFunction::hessian(const Vector& statistics) const {
-    const Index count = statistics.size();
-    Matrix result(count, count);
-    for (Index i = 0; i < count; ++i) {
-        const double step = 1e-5 * (1.0 + std::abs(statistics[i]));
-        Vector ahead = statistics;
-        Vector behind = statistics;
-        ahead[i] += step;
-        behind[i] -= step;
-        result.col(i) = (gradient(ahead).second - gradient(behind).second) / (2.0 * step);
+Matrix NodeFunction::curvature(const Vector& statistics, const Matrix& directions) const {
+    constexpr double step = 1e-4;
+    Matrix result(directions.cols(), directions.cols());
+    for (Index i = 0; i < directions.cols(); ++i) {
+        const Vector move = step * directions.col(i);
+        const Vector change = gradient(statistics + move).second - gradient(statistics - move).second;
+        result.col(i) = directions.transpose() * change / (2.0 * step);
     }
     return 0.5 * (result + result.transpose());
 }

@@ -36,8 +36,9 @@ class NodeFunction {
     /// At values of these statistics, in their order.
     double value(const Vector& statistics) const;
     std::pair<double, Vector> gradient(const Vector& statistics) const;
-    /// ∇²f, by central differences of the gradient.
-    Matrix hessian(const Vector& statistics) const;
+    /// Dᵀ∇²f D, by central differences of the gradient along the columns of D. With those of a factor of a covariance,
+    /// no step is large where statistics are nearly collinear.
+    Matrix curvature(const Vector& statistics, const Matrix& directions) const;
 
     /// Whether it is linear in its statistics.
     bool is_linear() const { return is_linear_; }

@@ -1,5 +1,9 @@
 #include "kind/model/pieces.hpp"
 
+#include <lrvb/base/interruption.hpp>
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 
@@ -50,14 +54,30 @@ Piece evaluated(const Evaluator& evaluator, std::size_t number, const bugs::Rows
     return piece;
 }
 
+/// A node that is a sum of all before it makes of n rows n² terms.
+constexpr std::size_t kMostTerms = 10'000'000;
+
+std::size_t size_of_terms(const Piece& piece) {
+    std::size_t size = 0;
+    for (const Value& argument : piece.arguments) size += size_of_terms(argument);
+    return size;
+}
+
 void add_pieces(const Evaluator& evaluator, std::size_t number, bugs::Rows rows, Piece::Left left,
-                std::vector<Piece>& pieces) {
+                std::vector<Piece>& pieces, std::size_t& terms) {
     std::vector<bugs::Rows> waiting{std::move(rows)};
     while (!waiting.empty()) {
+        interruption_point();
         const bugs::Rows own = std::move(waiting.back());
         waiting.pop_back();
         try {
             pieces.push_back(evaluated(evaluator, number, own, left));
+            terms += size_of_terms(pieces.back());
+            if (terms <= kMostTerms) continue;
+            throw Refused(evaluator.graph().relations()[number].syntax->place,
+                          fmt::format("the parameters of these nodes are sums with more than {} terms in all: write "
+                                      "sums over many nodes by a chain of nodes with distributions",
+                                      kMostTerms));
         } catch (const SplitRows& split) {
             for (auto group = split.groups.rbegin(); group != split.groups.rend(); ++group) {
                 bugs::Rows part;
@@ -73,6 +93,7 @@ void add_pieces(const Evaluator& evaluator, std::size_t number, bugs::Rows rows,
 std::vector<Piece> pieces_of(const Evaluator& evaluator, bugs::Diagnostics& diagnostics) {
     const bugs::Graph& graph = evaluator.graph();
     std::vector<Piece> pieces;
+    std::size_t terms = 0;
     for (std::size_t number = 0; number < graph.relations().size(); ++number) {
         const bugs::GraphRelation& relation = graph.relations()[number];
         if (!relation.is_stochastic()) continue;
@@ -92,7 +113,7 @@ std::vector<Piece> pieces_of(const Evaluator& evaluator, bugs::Diagnostics& diag
         try {
             for (const auto left : {Piece::Left::observed, Piece::Left::unobserved, Piece::Left::partly}) {
                 bugs::Rows& rows = parts[static_cast<std::size_t>(left)];
-                if (!rows.empty()) add_pieces(evaluator, number, std::move(rows), left, pieces);
+                if (!rows.empty()) add_pieces(evaluator, number, std::move(rows), left, pieces, terms);
             }
         } catch (const Refused& refused) {
             diagnostics.add(refused.place(), refused.what());

@@ -21,6 +21,14 @@ std::shared_ptr<const TextModelRecord> TextModelRecord::read(const Fields& field
     auto record = std::make_shared<TextModelRecord>();
     record->file = fields.text("file");
     record->text = fields.text("text");
+    try {
+        static_cast<void>(text_model(record->text, ""));
+    } catch (const bugs::ModelError& error) {
+        const bugs::Diagnostic& first = error.diagnostics().front();
+        fields.refuse("text", fmt::format("is no model of BUGS: line {}: {}", first.line, first.sentence));
+    } catch (const std::runtime_error& error) {
+        fields.refuse("text", error.what());
+    }
     record->factorised = fields.flag("factorised");
     record->monitor = fields.texts("monitor");
     record->hidden = fields.texts("hidden");

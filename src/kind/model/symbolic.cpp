@@ -2,6 +2,8 @@
 
 #include "family/special.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,6 +14,17 @@
 namespace lrvb::detail::text {
 
 namespace {
+
+constexpr int kDeepestFunctions = 30;
+constexpr std::size_t kMostTerms = 20'000;  // of a sum
+
+void require_terms(std::size_t terms) {
+    if (terms <= kMostTerms) return;
+    throw TooLarge(
+        fmt::format("this is a sum of {} products of nodes that are not known, which is more than {}: give "
+                    "a part of it a distribution of its own",
+                    terms, kMostTerms));
+}
 
 NumberColumn combined(const NumberColumn& left, const NumberColumn& right,
                       const std::function<double(double, double)>& function) {
@@ -162,6 +175,17 @@ Sum function_sum(const std::string& function, std::vector<Sum> arguments) {
     factor.kind = Factor::Kind::function;
     factor.function = function;
     factor.arguments = std::move(arguments);
+    for (const Sum& argument : factor.arguments) {
+        for (const Product& term : argument.terms) {
+            for (const Factor& inner : term.factors) factor.depth = std::max(factor.depth, inner.depth);
+        }
+    }
+    if (++factor.depth > kDeepestFunctions) {
+        throw TooLarge(
+            fmt::format("functions of nodes stand within each other more than {} times here: give one of "
+                        "these nodes a distribution of its own",
+                        kDeepestFunctions));
+    }
     return {{Product{NumberColumn::Ones(1), {std::move(factor)}}}};
 }
 
@@ -169,20 +193,26 @@ Choice constant_choice(const NumberColumn& column) {
     return {{}, {constant_sum(column)}};
 }
 
-Sum added(const Sum& left, const Sum& right) {
-    Sum result = left;
-    for (const Product& term : right.terms) {
-        const auto same = std::find_if(result.terms.begin(), result.terms.end(), [&](const Product& known) {
+void add_to(Sum& sum, const Sum& other) {
+    for (const Product& term : other.terms) {
+        const auto same = std::find_if(sum.terms.begin(), sum.terms.end(), [&](const Product& known) {
             return known.factors.size() == term.factors.size() && known.factors.size() <= 1 &&
                    (term.factors.empty() || (same_node(known.factors.front(), term.factors.front()) &&
                                              known.factors.front().power == term.factors.front().power));
         });
-        if (same == result.terms.end()) {
-            result.terms.push_back(term);
-        } else {
+        if (same != sum.terms.end()) {
             same->coefficient = combined(same->coefficient, term.coefficient, std::plus<>());
+            if ((same->coefficient.array() == 0.0).all()) sum.terms.erase(same);
+        } else if (!(term.coefficient.array() == 0.0).all()) {
+            sum.terms.push_back(term);
         }
     }
+    require_terms(sum.terms.size());
+}
+
+Sum added(const Sum& left, const Sum& right) {
+    Sum result = left;
+    add_to(result, right);
     std::erase_if(result.terms, [](const Product& term) { return (term.coefficient.array() == 0.0).all(); });
     return result;
 }
@@ -195,6 +225,7 @@ Sum scaled(const Sum& sum, const NumberColumn& by) {
 }
 
 Sum multiplied(const Sum& left, const Sum& right) {
+    require_terms(left.terms.size() * right.terms.size());
     Sum result;
     for (const Product& one : left.terms) {
         for (const Product& other : right.terms) result.terms.push_back(multiplied(one, other));
@@ -318,6 +349,16 @@ Sum applied(const std::string& function, const std::vector<Sum>& arguments) {
         if (std::optional<Sum> inner = undone(function, arguments[0])) return *inner;
     }
     return function_sum(function, arguments);
+}
+
+std::size_t size_of_terms(const Value& value) {
+    std::size_t size = 1;
+    for (const Choice& choice : value.elements) {
+        for (const Sum& sum : choice.alternatives) {
+            for (const Product& term : sum.terms) size += 1 + term.factors.size();
+        }
+    }
+    return size;
 }
 
 std::vector<Choice> aligned(const std::vector<Choice>& choices) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,12 @@ using ElementColumn = std::vector<Index>;
 
 struct Sum;
 
+/// What is said of a sum that is refused because it has too many terms, or functions too deep within each other.
+class TooLarge : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
 struct Factor {
     enum class Kind {
         node,        ///< an element of an array
@@ -36,6 +43,7 @@ struct Factor {
     double power = 1.0;
     std::string function;
     std::vector<Sum> arguments;
+    int depth = 0;  // functions within each other: 1 for one of nodes alone
 
     Index element(Index row) const {
         return elements.size() == 1 ? elements.front() : elements[static_cast<std::size_t>(row)];
@@ -89,11 +97,13 @@ struct Value {
     const Choice& only() const { return elements.front(); }
 };
 
+/// Those that make sums throw TooLarge.
 Sum constant_sum(const NumberColumn& column);
 Sum node_sum(std::size_t array, ElementColumn elements);
 Sum function_sum(const std::string& function, std::vector<Sum> arguments);
 Choice constant_choice(const NumberColumn& column);
 
+void add_to(Sum& sum, const Sum& other);
 Sum added(const Sum& left, const Sum& right);
 Sum scaled(const Sum& sum, const NumberColumn& by);
 Sum multiplied(const Sum& left, const Sum& right);
@@ -106,6 +116,8 @@ bool is_elementwise(const std::string& function);
 
 /// The same for every combination of labels.
 Choice applied(const std::string& function, const std::vector<Choice>& arguments);
+/// How many nodes and products are written in it.
+std::size_t size_of_terms(const Value& value);
 /// Puts choices over the same selectors: of each the alternatives that belong to them.
 std::vector<Choice> aligned(const std::vector<Choice>& choices);
 

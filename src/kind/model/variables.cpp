@@ -3,6 +3,7 @@
 #include "kind/model/node_function.hpp"
 #include "kind/model/node_values.hpp"
 
+#include <Eigen/Cholesky>
 #include <Eigen/QR>
 #include <fmt/format.h>
 
@@ -168,11 +169,18 @@ constexpr double kLargestLogVariance = 4.0;  // the variance of a logarithm that
 
 constexpr double kMostBent = 100.0;  // beyond which what is left of first order may be rounding
 
+// F with V = FFᵀ, also where V is singular.
+Matrix factor_of(const Matrix& covariance) {
+    const Eigen::LDLT<Matrix> factor(covariance);
+    const Vector roots = factor.vectorD().cwiseMax(0.0).cwiseSqrt();
+    return factor.transpositionsP().transpose() * Matrix(Matrix(factor.matrixL()) * roots.asDiagonal());
+}
+
 // The sd to second order over that to first, of a normal with this covariance: Var f = gᵀVg + ½ tr(HVHV).
-double second_order_factor(const Vector& slopes, const Matrix& hessian, const Matrix& covariance) {
+double second_order_factor(const Vector& slopes, const NodeFunction& function, const Vector& at,
+                           const Matrix& covariance) {
     const double first = slopes.dot(covariance * slopes);
-    const Matrix bent = hessian * covariance;
-    const double second = 0.5 * bent.cwiseProduct(bent.transpose()).sum();
+    const double second = 0.5 * function.curvature(at, factor_of(covariance)).squaredNorm();
     if (!(first > 0.0 && second > 0.0 && std::isfinite(second))) return 1.0;
     return std::min(std::sqrt(1.0 + second / first), kMostBent);
 }
@@ -226,9 +234,9 @@ PosteriorVariable derived_variable(const VariableMeaning& meaning, const NodeFun
                 alone ? logarithm.constant + logarithm.powers[0] * centre : middle, along(positions, slopes_of_log));
         }
     }
-    const Matrix hessian = inverse ? Matrix() : function.hessian(at);
-    const double moved = inverse ? inverse->mean * value : value + 0.5 * hessian.cwiseProduct(spread).sum();
-    const double wider = inverse ? inverse->sd : second_order_factor(slopes, hessian, covariance);
+    const double moved =
+        inverse ? inverse->mean * value : value + 0.5 * function.curvature(at, factor_of(spread)).trace();
+    const double wider = inverse ? inverse->sd : second_order_factor(slopes, function, at, covariance);
     const Gradient gradient = along(positions, Vector(wider * slopes));
     if (function.range() == NodeFunction::Range::probability && value > kLeast && value < 1.0) {
         const double mean = moved > 0.0 && moved < 1.0 ? moved : value;

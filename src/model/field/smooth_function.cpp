@@ -14,6 +14,8 @@ namespace {
 constexpr double kReach = 8.5;  // sds on either side: what is beyond adds 2e-17
 constexpr int kRule = 15;
 constexpr int kShortRule = 9;  // up to a sixth of the largest variance of the longer one
+constexpr int kPanelRule = 20;
+constexpr double kPanel = 1.0;  // sds, at most, that a panel is wide
 constexpr double kRootTwo = std::numbers::sqrt2;
 
 Derivatives softplus_derivatives(double x) {
@@ -126,6 +128,20 @@ HermiteRule::HermiteRule(int count) {
     }
 }
 
+// The same with the Jacobi matrix of Legendre's polynomials, on [−1, 1].
+LegendreRule::LegendreRule(int count) {
+    Matrix jacobi = Matrix::Zero(count, count);
+    for (Index i = 1; i < count; ++i) {
+        const auto n = static_cast<double>(i);
+        jacobi(i, i - 1) = jacobi(i - 1, i) = n / std::sqrt(4.0 * n * n - 1.0);
+    }
+    const Eigen::SelfAdjointEigenSolver<Matrix> solved(jacobi);
+    for (Index i = 0; i < count; ++i) {
+        nodes.push_back(solved.eigenvalues()[i]);
+        weights.push_back(2.0 * solved.eigenvectors()(0, i) * solved.eigenvectors()(0, i));
+    }
+}
+
 NormalExpectation::NormalExpectation(SmoothFunction function) : function_(function) {
     const double scale = strip(function) / std::numbers::pi;
     step_ = 0.4 * scale;
@@ -156,25 +172,54 @@ Derivatives NormalExpectation::by_grid(double mean, double variance) const {
     const double sd = std::sqrt(variance);
     const double low = std::ceil((mean - kReach * sd) / step_);
     const double high = std::floor((mean + kReach * sd) / step_);
-    // Nobody can use such a row, and its nodes could not be counted.
-    if (!(high - low < 1e6)) {
+    if (!(low >= -half_count_ && high <= half_count_)) return by_panels(mean, sd);
+    const auto size = static_cast<std::size_t>(2 * half_count_ + 1);
+    const auto first = static_cast<std::size_t>(static_cast<int>(low) + half_count_);
+    expect_table(table_.data() + first, size, static_cast<std::size_t>(high - low) + 1, low * step_, step_, mean,
+                 1.0 / variance, sums.data());
+    for (double& sum : sums) sum *= step_ / std::sqrt(2.0 * std::numbers::pi * variance);
+    return sums;
+}
+
+// The grid has as many points as the normal is wide, and far from zero they are closer than numbers are. There the
+// function is smooth over widths that grow with the distance from zero: Gauss and Legendre's rule on panels that
+// double.
+Derivatives NormalExpectation::by_panels(double mean, double sd) const {
+    Derivatives sums{};
+    if (!std::isfinite(mean) || !std::isfinite(sd)) {
         sums.fill(std::numeric_limits<double>::quiet_NaN());
         return sums;
     }
-    if (low >= -half_count_ && high <= half_count_) {
-        const auto size = static_cast<std::size_t>(2 * half_count_ + 1);
-        const auto first = static_cast<std::size_t>(static_cast<int>(low) + half_count_);
-        expect_table(table_.data() + first, size, static_cast<std::size_t>(high - low) + 1, low * step_, step_, mean,
-                     1.0 / variance, sums.data());
-    } else {
-        for (double k = low; k <= high; k += 1.0) {
-            const double x = k * step_;
-            const double weight = std::exp(-0.5 * (x - mean) * (x - mean) / variance);
-            const Derivatives at = derivatives(function_, x);
+    // From where x is, or from where the mean is if zero is too far away for x to tell its points apart.
+    const bool is_near = sd > 1e-8 * std::abs(mean);
+    const double origin = is_near ? 0.0 : mean;
+    const double centre = mean - origin;
+    std::vector<double> ends;
+    for (double z = -kReach; z <= kReach; z += kPanel) ends.push_back(centre + sd * z);
+    const double first = ends.front();
+    const double last = ends.back();
+    const auto add = [&](double x) {
+        if (x > first && x < last) ends.push_back(x);
+    };
+    if (is_near) add(0.0);
+    for (double x = strip(function_); is_near && x < std::max(-first, last); x *= 2.0) {
+        add(x);
+        add(-x);
+    }
+    std::sort(ends.begin(), ends.end());
+    static const LegendreRule used(kPanelRule);
+    for (std::size_t panel = 0; panel + 1 < ends.size(); ++panel) {
+        const double middle = 0.5 * (ends[panel] + ends[panel + 1]);
+        const double half = 0.5 * (ends[panel + 1] - ends[panel]);
+        for (std::size_t k = 0; k < used.nodes.size(); ++k) {
+            const double place = middle + half * used.nodes[k];
+            const double z = (place - centre) / sd;
+            const double weight = half / sd * used.weights[k] * std::exp(-0.5 * z * z);
+            const Derivatives at = derivatives(function_, origin + place);
             for (std::size_t o = 0; o < kOrders; ++o) sums[o] += weight * at[o];
         }
     }
-    for (double& sum : sums) sum *= step_ / std::sqrt(2.0 * std::numbers::pi * variance);
+    for (double& sum : sums) sum /= std::sqrt(2.0 * std::numbers::pi);
     return sums;
 }
 

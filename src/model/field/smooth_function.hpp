@@ -17,7 +17,9 @@
 ///
 /// With w the width of that strip: up to v = 0.3 (w/π)² the Gauss–Hermite rule converges at once; beyond it the
 /// trapezoidal rule on the fixed grid 0.4 (w/π) Z does, whatever v, so the function is tabulated there once and an
-/// expectation is a sum of products with a normal density. Both are accurate to about 1e-12 of the largest |g⁽ᵏ⁾|.
+/// expectation is a sum of products with a normal density. Where the normal reaches beyond the table, it is integrated
+/// over panels that double with the distance from zero, however far and wide it is. All are accurate to about 1e-12 of
+/// the largest |g⁽ᵏ⁾|.
 namespace lrvb::detail {
 
 enum class SmoothFunction { softplus, log_normal_cdf, log_success, log_square };
@@ -39,6 +41,7 @@ class NormalExpectation {
 
   private:
     Derivatives by_grid(double mean, double variance) const;
+    Derivatives by_panels(double mean, double sd) const;
     Derivatives by_rule(double mean, double variance) const;
 
     SmoothFunction function_;
@@ -51,6 +54,13 @@ class NormalExpectation {
 /// A rule for the standard normal, exact for polynomials of degree 2 count − 1.
 struct HermiteRule {
     explicit HermiteRule(int count);
+    std::vector<double> nodes;
+    std::vector<double> weights;
+};
+
+/// The same for the uniform weight on [−1, 1].
+struct LegendreRule {
+    explicit LegendreRule(int count);
     std::vector<double> nodes;
     std::vector<double> weights;
 };

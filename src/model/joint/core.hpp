@@ -31,7 +31,8 @@ struct JointAt {
     // Of rows under a link, by distinct design.
     Vector predictors;
     Vector variances;
-    Vector weights;  // ω
+    Matrix whitened;  // L⁻¹Aᵀ, S⁻¹ = LLᵀ; empty where there are many coefficients
+    Vector weights;   // ω
     PredictorTerms terms;
 };
 
@@ -112,6 +113,8 @@ class JointCore {
     /// −∂²F/∂m∂m, or what comes near it and is positive definite; its lower triangle.
     Matrix own_curvature(const JointAt& at) const;
     bool evaluate(const Matrix& precision, JointAt& at) const;
+    /// A S Aᵀ.
+    Matrix crossed(const JointAt& at) const;
 
     struct Remap;
     static MultilinearModel remapped(const MultilinearModel& base, Remap& remap);

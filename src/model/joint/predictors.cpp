@@ -146,6 +146,17 @@ Matrix JointPredictors::crossed(const Matrix& covariance) const {
     return times_matrix(times_matrix(covariance).transpose());
 }
 
+Matrix JointPredictors::whitened(const Matrix& factor) const {
+    Matrix result = Matrix::Zero(coefficients_, designs());
+    for (Index u = 0; u < designs(); ++u) {
+        for (std::size_t e = starts_[place(u)]; e < starts_[place(u + 1)]; ++e) {
+            result(entries_[e].coefficient, u) += entries_[e].value;
+        }
+    }
+    factor.triangularView<Eigen::Lower>().solveInPlace(result);
+    return result;
+}
+
 Matrix JointPredictors::bent(const PredictorResponse& response, const Vector& third) const {
     // f3 A, dense, row by row of A.
     Matrix design = Matrix::Zero(designs(), coefficients_);

@@ -75,6 +75,9 @@ class JointPredictors {
     double row_times(Index design, const Eigen::RowVectorXd& x) const;  // a_uᵀ x
     /// A S Aᵀ.
     Matrix crossed(const Matrix& covariance) const;
+    /// L⁻¹Aᵀ, with L the lower factor of S⁻¹: A S Aᵀ is the products of its columns. Where covariates are far from
+    /// zero, S nearly cancels in A S Aᵀ, but not here.
+    Matrix whitened(const Matrix& factor) const;
     /// ½ Aᵀ f3 N C f3 A.
     Matrix bent(const PredictorResponse& response, const Vector& third) const;
     /// lower += Aᵀ diag(weights) A, its lower triangle.

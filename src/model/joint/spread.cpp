@@ -20,6 +20,7 @@ constexpr double kGrow = 8.0;
 constexpr double kWeak = 0.25;      // of a contraction
 constexpr double kFurthest = 20.0;  // that ω may grow by in a step, in units of 1/v
 constexpr double kFarWeights = 1e6;
+constexpr Index kFewCoefficients = 200;  // for which dense products cost little
 
 }  // namespace
 
@@ -70,10 +71,15 @@ bool JointCore::evaluate(const Matrix& precision, JointAt& at) const {
     if (cholesky_in_place(at.factor)) return false;
     at.covariance = at.factor;
     invert_from_cholesky_in_place(at.covariance);
-    const Matrix crossed = predictors->times_matrix(at.covariance);  // A S
-    at.variances.resize(predictors->designs());
-    for (Index u = 0; u < at.variances.size(); ++u) {
-        at.variances[u] = std::max(0.0, predictors->row_times(u, crossed.row(u)));
+    if (coefficients() <= kFewCoefficients) {
+        at.whitened = predictors->whitened(at.factor);
+        at.variances = at.whitened.colwise().squaredNorm().transpose();
+    } else {
+        const Matrix products = predictors->times_matrix(at.covariance);  // A S
+        at.variances.resize(predictors->designs());
+        for (Index u = 0; u < at.variances.size(); ++u) {
+            at.variances[u] = std::max(0.0, predictors->row_times(u, products.row(u)));
+        }
     }
     at.terms = predictors->terms(at.predictors, at.variances);
     const double log_root = at.factor.diagonal().array().log().sum();
@@ -82,6 +88,11 @@ bool JointCore::evaluate(const Matrix& precision, JointAt& at) const {
     at.bound = constant - log_root + spread + at.terms.value;
     at.magnitude = std::abs(constant) + std::abs(log_root) + spread + at.terms.magnitude;
     return std::isfinite(at.bound) && at.terms.second.allFinite() && at.terms.fourth.allFinite();
+}
+
+Matrix JointCore::crossed(const JointAt& at) const {
+    if (coefficients() > kFewCoefficients) return predictors->crossed(at.covariance);
+    return at.whitened.transpose() * at.whitened;
 }
 
 // Newton's method for ω = −Σ E ℓ''(μ, v(ω)), with the bound as its judge.
@@ -112,7 +123,7 @@ bool JointCore::climb(JointAt& at) const {
         last = largest;
         Vector target = exact;
         if (is_slow) {
-            const PredictorResponse response(predictors->crossed(at.covariance), at.terms);
+            const PredictorResponse response(crossed(at), at.terms);
             target = at.weights + response.step(residual);
         }
         for (Index u = 0; u < target.size(); ++u) {
@@ -141,6 +152,7 @@ bool JointCore::climb(JointAt& at) const {
         if (!better) return largest < kNearWeights;
         at.factor = std::move(next.factor);
         at.covariance = std::move(next.covariance);
+        at.whitened = std::move(next.whitened);
         at.variances = std::move(next.variances);
         at.weights = std::move(next.weights);
         at.terms = std::move(next.terms);
@@ -214,7 +226,7 @@ Matrix JointCore::own_curvature(const JointAt& at) const {
     form.precision(at.phi, result);
     if (!predictors) return result;
     predictors->fold(at.weights, result);
-    const PredictorResponse response(predictors->crossed(at.covariance), at.terms);
+    const PredictorResponse response(crossed(at), at.terms);
     if (!response.fine()) return result;
     Matrix responding = result - predictors->bent(response, at.terms.third);
     Matrix factor = responding;
@@ -235,7 +247,7 @@ Vector JointCore::extended(const Vector& t, const Vector& x, const Matrix* covar
 
 JointFollow JointCore::follow(const JointAt& at, bool strict) const {
     const Matrix w = predictors->times_matrix(at.covariance).transpose();
-    JointFollow result{w, PredictorResponse(predictors->crossed(at.covariance), at.terms), Matrix()};
+    JointFollow result{w, PredictorResponse(crossed(at), at.terms), Matrix()};
     if (!result.response.fine() && strict) {
         throw std::domain_error("the spread of the joined variables is not at a strict maximum at these means");
     }
