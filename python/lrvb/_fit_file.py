@@ -114,7 +114,7 @@ class FitFile:
         Returns
         -------
         DataFrame
-            mean, sd, sd_mfvb and the quantiles, a row for each variable; mean_exact, sd_exact and verdict where the fit was compared with the
+            mean, sd, sd_mfvb and the quantiles, a row for each variable, NaN where a heavy tail leaves no mean or sd, and then the median beside; mean_exact, sd_exact and verdict where the fit was compared with the
             exact posterior; and sd_lrvb where the answer is the exact posterior itself.
 
         Examples
@@ -130,7 +130,9 @@ class FitFile:
         level = number("level", level)
         table = self._core.summary(chosen, level)
         low, high = (f"q{100 * p:g}" for p in ((1 - level) / 2, (1 + level) / 2))
-        frame = pd.DataFrame(table.numbers, columns=["mean", "sd", "sd_mfvb", low, high], index=pd.Index(table.names, name="variable"))
+        frame = pd.DataFrame(table.numbers[:, :5], columns=["mean", "sd", "sd_mfvb", low, high], index=pd.Index(table.names, name="variable"))
+        if self._core.is_corrected and np.isnan(table.numbers[:, 1]).any():
+            frame.insert(4, "median", table.numbers[:, 5])
         if self._core.correction is not None:
             response_sd = self._core.correction[2]
             if len(response_sd):

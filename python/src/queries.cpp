@@ -92,13 +92,14 @@ NumberTable summary(const Fit& fit, const std::vector<Index>& chosen, double lev
         throw std::invalid_argument(fmt::format("level is {}, but must lie between 0 and 1", level));
     }
     NumberTable table;
-    table.columns = {"mean", "sd", "sd_mfvb", "lower", "upper"};
+    table.columns = {"mean", "sd", "sd_mfvb", "lower", "upper", "median"};
     const std::vector<Posterior::Row> rows = fit.file().posterior.summary(chosen, level);
     table.numbers.resize(static_cast<Index>(rows.size()), static_cast<Index>(table.columns.size()));
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Posterior::Row& row = rows[i];
         table.names.push_back(row.name);
-        table.numbers.row(static_cast<Index>(i)) << row.mean, row.sd, row.mean_field_sd, row.lower, row.upper;
+        table.numbers.row(static_cast<Index>(i)) << row.mean, row.sd, row.mean_field_sd, row.lower, row.upper,
+            row.median;
     }
     return table;
 }

@@ -242,15 +242,23 @@ Check check_by_work(const Model& model, const Optimum& optimum, const Posterior&
         large ? NormalApproximation{whitening.centre(), {}} : density.chart().approximation(response);
     const detail::LabelledDensity labelled(model, optimum.state, density, approximation);
     const Functionals::Resolved resolved = statistics.resolve(model.layout());
+    const auto values_of_statistics = [&](const Matrix& stacked) {
+        return posterior.values_at(values_of(resolved, stacked));
+    };
     const auto values_at = [&](const Matrix& points) {
-        return posterior.values_at(values_of(resolved, density.statistics(points, options.threads, options.seed)));
+        return values_of_statistics(density.statistics(points, options.threads, options.seed));
     };
     std::vector<Index> watched;
     for (std::size_t v = 0; v < posterior.variables.size(); ++v) {
         if (detail::is_telling(posterior.variables[v].meaning)) watched.push_back(static_cast<Index>(v));
     }
-    const detail::Target target{model,     optimum,   density,   labelled, approximation,
-                                whitening, values_at, posterior, watched};
+    detail::Target target{model,         optimum,   density,   labelled,
+                          approximation, whitening, values_at, values_of_statistics,
+                          posterior,     watched};
+    constexpr double kShareOfRidges = 0.2;  // of the time
+    const double gradient_work = work_at(density.dimension(), kWorkOfAGradient * work_of_a_draw);
+    const double gradients = kShareOfRidges * options.seconds * detail::kWorkOfASecond / gradient_work;
+    if (!large) detail::find_ridges(target, static_cast<Index>(std::min(gradients, 1e7)), options.threads);
     Checker checker(target, options, work_of_a_draw);
     return options.method ? checker.by(*options.method) : checker.by_choice();
 }

@@ -40,12 +40,21 @@ std::string few_draws(const Check& check, const Advice& advice) {
                        check.ess, kCheckEss, advice(check, kCheckEss / check.ess));
 }
 
-// One whose variance a few draws make up, however many there are. Weighted draws show by any other that they miss
-// something; chains do not.
-bool is_heavy(const VariableMeaning& meaning, const Check& check, std::size_t v) {
-    const bool is_computed = static_cast<bool>(meaning.from_draw.function);
-    const bool is_asked = meaning.may_be_infinite || (check.chains > 0 && is_computed && is_telling(meaning));
-    return is_asked && check.variance_k_hat[v] >= pareto_threshold(check.draws);
+// Fewer moments than two where a few draws make them up, however many draws there are, or where the posterior beyond
+// the draws does. Weighted draws whose other variables have few such draws miss something; chains do not.
+TailMoments moments_of(const PosteriorVariable& variable, const Check& check, std::size_t v) {
+    const VariableMeaning& meaning = variable.meaning;
+    const TailMoments tail =
+        std::max(variable.moments, check.tails.empty() ? TailMoments::mean_and_sd : check.tails[v]);
+    const bool is_asked = meaning.may_be_infinite || (check.chains > 0 && is_telling(meaning));
+    const double threshold = pareto_threshold(check.draws);
+    if (tail == TailMoments::none || (is_asked && check.mean_k_hat[v] >= threshold)) return TailMoments::none;
+    return tail == TailMoments::mean || (is_asked && check.variance_k_hat[v] >= threshold) ? TailMoments::mean
+                                                                                           : TailMoments::mean_and_sd;
+}
+
+bool is_heavy(const PosteriorVariable& variable, const Check& check, std::size_t v) {
+    return moments_of(variable, check, v) != TailMoments::mean_and_sd;
 }
 
 // What k̂ of the weights does not see: places where no draw is, and variances that few draws make up. Empty where there
@@ -55,7 +64,9 @@ std::string doubt_of(const Posterior& posterior, const Check& check, double thre
         return fmt::format("{}: the exact numbers are doubtful; take more draws, or a smaller model", check.unseen);
     }
     for (std::size_t v = 0; v < check.variables.size(); ++v) {
-        if (check.variance_k_hat[v] < threshold || !is_telling(posterior.variables[v].meaning)) continue;
+        const PosteriorVariable& variable = posterior.variables[v];
+        if (check.variance_k_hat[v] < threshold || !is_telling(variable.meaning)) continue;
+        if (is_heavy(variable, check, v)) continue;
         return fmt::format("that of the variance of {} is {:.2f}: the exact numbers are doubtful; {}",
                            check.variables[v].name, check.variance_k_hat[v], advice(check, kNoMatter));
     }
@@ -63,6 +74,7 @@ std::string doubt_of(const Posterior& posterior, const Check& check, double thre
         const CheckedVariable& variable = check.variables[v];
         const double error = variable.ratio_se / variable.ratio;
         if (!is_telling(posterior.variables[v].meaning) || !(error > kSdError)) continue;
+        if (is_heavy(posterior.variables[v], check, v)) continue;
         return fmt::format("the sd of {} is known only to ±{:.0f}%: the exact numbers are doubtful; {}", variable.name,
                            200.0 * error, advice(check, std::pow(error / kSdError, 2)));
     }
@@ -147,8 +159,15 @@ void judge_metropolis(const Advice& advice, Check& check) {
 
 // The standard error of a statistic whose derivative in the weight of each draw this is: draws of chains count for
 // fewer, as many as their effective size says.
-double error_of(const Eigen::ArrayXd& influence, const Eigen::ArrayXd& weights, double ess) {
-    const double independent = std::sqrt((weights * influence).square().sum());
+double error_of(const Eigen::ArrayXd& influence, const Eigen::ArrayXd& weights, double ess,
+                const std::vector<Index>& draw_of) {
+    Eigen::ArrayXd shares = weights * influence;
+    if (!draw_of.empty()) {  // columns of one draw are not independent
+        Eigen::ArrayXd sums = Eigen::ArrayXd::Zero(draw_of.back() + 1);
+        for (Index i = 0; i < shares.size(); ++i) sums[draw_of[static_cast<std::size_t>(i)]] += shares[i];
+        shares = std::move(sums);
+    }
+    const double independent = std::sqrt(shares.square().sum());
     return ess > 0.0 ? independent * std::sqrt(static_cast<double>(weights.size()) / ess) : independent;
 }
 
@@ -162,6 +181,32 @@ double chain_ess(const Eigen::ArrayXd& values, const Check& check) {
 bool is_number(double value) {
     constexpr double kMost = 1e150;
     return std::abs(value) < kMost;
+}
+
+// Whether chains have the outermost twentieth of all draws, at either end, in unequal shares, as where some of them
+// miss the neck of a funnel.
+bool has_unequal_tails(const Matrix& chains) {
+    constexpr double kTail = 0.05;
+    constexpr double kSpread = 0.6;  // sd of the shares, as a part of their mean
+    std::vector<double> all(chains.data(), chains.data() + chains.size());
+    std::ranges::sort(all);
+    const auto last = static_cast<double>(all.size() - 1);
+    const double lower = all[static_cast<std::size_t>(kTail * last)];
+    const double upper = all[static_cast<std::size_t>((1.0 - kTail) * last)];
+    const auto is_unequal = [&](const Eigen::RowVectorXd& counts) {
+        const double mean = counts.mean();
+        const double count = static_cast<double>(counts.size());
+        const double spread = std::sqrt((counts.array() - mean).square().sum() / std::max(1.0, count - 1.0));
+        return mean > 0.0 && spread > kSpread * mean;
+    };
+    const auto size = static_cast<double>(chains.size());
+    const Eigen::RowVectorXd below = (chains.array() < lower).cast<double>().colwise().sum();
+    const Eigen::RowVectorXd above = (chains.array() > upper).cast<double>().colwise().sum();
+    // Of what has few values an end may hold far more, or none.
+    const auto is_tail = [&](const Eigen::RowVectorXd& counts) {
+        return counts.sum() > 0.5 * kTail * size && counts.sum() < 2.0 * kTail * size;
+    };
+    return (is_tail(below) && is_unequal(below)) || (is_tail(above) && is_unequal(above));
 }
 
 // Whether more than half of the draws have one value.
@@ -183,6 +228,7 @@ CheckedVariable compared(const Posterior::Row& row, const VariableMeaning& meani
                          const Eigen::ArrayXd& weights, Check& check) {
     CheckedVariable variable{row.name, row.mean, row.sd, values[0], 0.0, 0.0, kNothing, 0.0, kNothing, "fixed"};
     check.variance_k_hat.push_back(-std::numeric_limits<double>::infinity());
+    check.mean_k_hat.push_back(-std::numeric_limits<double>::infinity());
     const bool is_defined = undefined_draws(values, weights) == 0;
     // A value that overflowed where there is no density does not count, nor does any other there.
     const Eigen::ArrayXd counted = counted_values(values, weights);
@@ -211,7 +257,9 @@ CheckedVariable compared(const Posterior::Row& row, const VariableMeaning& meani
     if (!meaning.is_auxiliary && (check.chains == 0 || !is_bounded)) {
         const Vector ratios =
             check.chains == 0 ? Vector(check.log_density - check.log_proposal) : Vector::Zero(values.size());
-        check.variance_k_hat.back() = variance_k_hat(ratios, z);
+        const bool may_lack_moments = !is_bounded || !meaning.may_be_infinite;
+        if (may_lack_moments) check.variance_k_hat.back() = variance_k_hat(ratios, z);
+        if (!is_bounded) check.mean_k_hat.back() = moment_k_hat(ratios, z, 1.0);
     }
     const Eigen::ArrayXd spread = 0.5 * (z.square() - 1.0);  // of log sd
     variable.shift = (row.mean - variable.mean_exact) / variable.sd_exact;
@@ -224,17 +272,21 @@ CheckedVariable compared(const Posterior::Row& row, const VariableMeaning& meani
         const Matrix chains = Eigen::Map<const Matrix>(counted.data(), counted.size() / check.chains, check.chains);
         check.ess = std::min({check.ess, bulk_ess(chains), tail_ess(chains)});
         check.r_hat = std::max(check.r_hat, split_r_hat(chains));
+        if (check.unseen.empty() && has_unequal_tails(chains)) {
+            check.unseen = fmt::format("chains disagree about the mass in a tail of {}", row.name);
+        }
     }
     const Eigen::ArrayXd shifts = z + variable.shift * spread;
-    variable.mean_se = error_of(z, weights, mean_ess);
-    variable.shift_se = error_of(shifts, weights, chain_ess(shifts, check));
-    variable.ratio_se = variable.ratio * error_of(spread, weights, sd_ess);
+    variable.mean_se = error_of(z, weights, mean_ess, check.draw_of);
+    variable.shift_se = error_of(shifts, weights, chain_ess(shifts, check), check.draw_of);
+    variable.ratio_se = variable.ratio * error_of(spread, weights, sd_ess, check.draw_of);
     return variable;
 }
 
 // Without draws: what the rule may be wrong by takes the place of their error.
 CheckedVariable integrated(const Posterior::Row& row, const IntegratedPosterior& exact, Index at, Check& check) {
     check.variance_k_hat.push_back(-std::numeric_limits<double>::infinity());
+    check.mean_k_hat.push_back(-std::numeric_limits<double>::infinity());
     CheckedVariable variable{row.name, row.mean, row.sd, exact.mean[at], 0.0, 0.0, kNothing, 0.0, kNothing, "fixed"};
     constexpr double kSame = 1e-12;  // beside the mean: its rounding
     if (!(exact.sd[at] > kSame * std::abs(exact.mean[at]))) return variable;
@@ -325,6 +377,16 @@ class QuantileJudge {
     std::vector<Index> draws_;
     std::vector<double> own_;
 };
+
+// In place of the moments that a heavy tail leaves out.
+void set_quantiles(const Check& check, const Eigen::ArrayXd& weights, Index at, CheckedVariable& variable) {
+    if (check.integrated) return;
+    const Vector values = counted_values(check.values.row(at), weights);
+    const Vector quantiles = draw_quantiles(Transform::identity, values, check.log_weights);
+    variable.median_exact = quantile_at(Transform::identity, quantiles, 0.5);
+    variable.lower_exact = quantile_at(Transform::identity, quantiles, 0.5 * (1.0 - kLevel));
+    variable.upper_exact = quantile_at(Transform::identity, quantiles, 0.5 * (1.0 + kLevel));
+}
 
 // Empty where it is not off.
 std::string off_text(const CheckedVariable& variable, double z) {
@@ -425,8 +487,10 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
             variable.verdict = std::move(text);
             off.push_back(variable.name);
             are_undefined = true;
-        } else if (is_heavy(posterior.variables[i].meaning, check, i)) {
-            variable.verdict = kNoSd;
+        } else if (is_heavy(posterior.variables[i], check, i)) {
+            const TailMoments moments = moments_of(posterior.variables[i], check, i);
+            variable.verdict = moments == TailMoments::none ? kNoMean : kNoSd;
+            set_quantiles(check, weights, static_cast<Index>(i), variable);
             off.push_back(variable.name);
             are_heavy = true;
         } else if (text = off_text(variable, z); !text.empty()) {
@@ -490,10 +554,13 @@ std::string more_draws(const Check& check, double factor) {
     return rounded <= most ? fmt::format("take about {:.0f} draws", rounded) : "take many more draws";
 }
 
-// k̂ of weights times squared distances of a variable from its mean.
 double variance_k_hat(const Vector& log_ratios, const Eigen::ArrayXd& z) {
+    return moment_k_hat(log_ratios, z, 2.0);
+}
+
+double moment_k_hat(const Vector& log_ratios, const Eigen::ArrayXd& z, double power) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    Vector ratios = log_ratios + 2.0 * z.abs().log().matrix();
+    Vector ratios = log_ratios + power * z.abs().log().matrix();
     for (double& ratio : ratios) {
         if (!(ratio < infinity)) ratio = -infinity;
     }

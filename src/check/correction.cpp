@@ -160,8 +160,10 @@ void set_errors(const Posterior& posterior, const Check& check, CorrectionRecord
     double of_sd = 0.0;
     for (std::size_t v = 0; v < check.variables.size(); ++v) {
         const CheckedVariable& variable = check.variables[v];
-        const bool is_judged = !posterior.variables[v].meaning.is_auxiliary;
-        if (is_fixed(variable) || !is_judged || variable.verdict == detail::kNoSd) continue;
+        const VariableMeaning& meaning = posterior.variables[v].meaning;
+        // The indicator of a rare label has its sd from few draws, and no other number rests on it.
+        const bool is_judged = detail::is_telling(meaning) || (meaning.may_be_infinite && !meaning.is_auxiliary);
+        if (is_fixed(variable) || !is_judged || variable.moments() != TailMoments::mean_and_sd) continue;
         of_mean = std::max(of_mean, variable.mean_se);
         of_sd = std::max(of_sd, variable.ratio_se / variable.ratio);
     }
@@ -202,6 +204,9 @@ FitFile corrected(const FitFile& fit, const Check& check) {
     } else {
         set_errors(fit.posterior, check, record);
     }
+    for (std::size_t v = 0; v < check.variables.size(); ++v) {
+        result.posterior.variables[v].moments = check.variables[v].moments();
+    }
     record.method = to_string(check.method);
     record.draws = check.draws;
     record.seed = check.seed;
@@ -209,11 +214,10 @@ FitFile corrected(const FitFile& fit, const Check& check) {
     if (std::isfinite(check.k_hat)) record.k_hat = check.k_hat;
     if (std::isfinite(check.r_hat)) record.r_hat = check.r_hat;
     for (const CheckedVariable& variable : check.variables) {
-        if (variable.verdict == detail::kNoSd) {
+        if (variable.moments() != TailMoments::mean_and_sd) {
             result.warnings.push_back(
-                fmt::format("{} has no sd that draws can tell, and may have none: its tail is too heavy; look at its "
-                            "quantiles, not at its mean and sd",
-                            variable.name));
+                fmt::format("{} has a heavy tail: no {} that draws can tell. Use its median and quantiles",
+                            variable.name, variable.moments() == TailMoments::none ? "mean and no sd" : "sd"));
         }
         if (!variable.verdict.starts_with("no number")) continue;
         result.warnings.push_back(

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace lrvb::detail {
@@ -36,6 +37,10 @@ constexpr double kFewUnseen = 0.01;      // of them that may be wide open
 constexpr Index kMostParts = 12;
 constexpr Index kMostCoordinates = 40;  // for parts to be fitted to so many points
 constexpr Index kMostPoints = 1500;     // that parts are fitted to
+constexpr double kFarShare = 0.25;      // of a variance, beyond draws
+constexpr int kRidgeStream = 200;       // of random numbers
+constexpr std::size_t kMostRidges = 4;
+constexpr Index kMostOfARidge = 400;  // coordinates
 
 // Among components that can lose their rows the fewest that one has, as its weight says; +∞ where there are none.
 double fewest_rows(const Target& target) {
@@ -231,6 +236,86 @@ std::string far_text(const Target& target, const Vector& centre, const Check& ch
     return {};
 }
 
+// Whether a variable's moments rest on what draws from one normal, or of chains, do not show.
+bool rests_beyond_draws(const Ridge& ridge) {
+    return ridge.far_shares().maxCoeff() > kFarShare || std::ranges::any_of(ridge.moments(), [](TailMoments moments) {
+               return moments != TailMoments::mean_and_sd;
+           });
+}
+
+// What the ridge says of moments, where the draws are its own or others.
+void set_tails(const Target& target, bool follows_ridge, Check& check) {
+    const Ridge* ridge = only_ridge(target);
+    if (ridge == nullptr) return;
+    check.tails.assign(target.posterior.variables.size(), TailMoments::mean_and_sd);
+    for (std::size_t f = 0; f < target.of_ridges.size(); ++f) {
+        TailMoments& tail = check.tails[static_cast<std::size_t>(target.of_ridges[f])];
+        tail = ridge->moments()[f];
+        if (!follows_ridge && ridge->far_shares()[static_cast<Index>(f)] > kFarShare) {
+            tail = std::max(tail, TailMoments::mean);
+        }
+    }
+}
+
+// Draws about the ridge take the place of those about one normal that do not reach all of it, or are poor.
+bool follow_ridge(const Target& target, const ImportanceOptions& options, Drawn& best) {
+    const Ridge* ridge = only_ridge(target);
+    if (ridge == nullptr) return false;
+    const auto worth = [&](const Drawn& drawn) { return drawn.sample.ess / static_cast<double>(options.draws); };
+    const bool is_good = best.sample.k_hat < kTail && worth(best) > kGoodShare;
+    if (is_good && !rests_beyond_draws(*ridge)) return false;
+    ImportanceOptions once = options;
+    once.rounds = 1;
+    Drawn next = with_values(target, importance_sample(target.labelled, ridge->proposal(), once, kRidgeStream));
+    const bool is_better =
+        next.sample.reliable() && (rests_beyond_draws(*ridge) || !best.sample.reliable() || worth(next) > worth(best));
+    if (is_better) best = std::move(next);
+    return is_better;
+}
+
+// Every draw with all labels, as their probabilities given the draw weigh: what is rare has no noise from drawn labels.
+void enumerate_labels(const Target& target, int threads, Check& check) {
+    constexpr double kLeastLabel = 1e-7;
+    constexpr double kMostNumbers = 3e7;
+    constexpr Index kProbed = 64;
+    constexpr Index kFewestDraws = 500;
+    const Index labels = target.density.enumerable();
+    if (labels == 0 || !target.model.exchangeable().blocks.empty() || check.exchanged > 0.0) return;
+    const double width = static_cast<double>(check.values.rows() + target.model.layout().size());
+    // Most labels may have hardly any share: some draws tell how many columns all would take.
+    const Matrix probe = check.points.leftCols(std::min(kProbed, check.draws));
+    const auto found =
+        static_cast<double>(target.density.enumerated(probe, kLeastLabel, threads, check.seed).point.size());
+    const double columns_of_a_draw = 1.1 * found / static_cast<double>(probe.cols());
+    const auto most = static_cast<Index>(std::min(kMostNumbers / (width * columns_of_a_draw), 1e9));
+    const Vector weights = weights_of(check.log_weights);
+    const Index count = std::min(check.draws, most);
+    if (count < std::min(kFewestDraws, check.draws)) return;
+    std::vector<Index> kept;
+    for (Index i = 0; i < count; ++i) {
+        const Index at = i * check.draws / count;
+        if (weights[at] > 0.0) kept.push_back(at);
+    }
+    const Matrix points = check.points(Eigen::all, kept);
+    const ModelDensity::Enumerated all = target.density.enumerated(points, kLeastLabel, threads, check.seed);
+    const auto columns = static_cast<Index>(all.point.size());
+    Check result = check;
+    result.points.resize(points.rows(), columns);
+    for (Vector* own : {&result.log_density, &result.log_proposal, &result.log_weights}) own->resize(columns);
+    for (Index c = 0; c < columns; ++c) {
+        const auto at = static_cast<std::size_t>(c);
+        const Index draw = kept[static_cast<std::size_t>(all.point[at])];
+        result.points.col(c) = check.points.col(draw);
+        result.log_density[c] = check.log_density[draw] + all.log_shares[at];
+        result.log_proposal[c] = check.log_proposal[draw];
+        result.log_weights[c] = check.log_weights[draw] + all.log_shares[at];
+    }
+    result.log_weights.array() -= std::log(weights_of(result.log_weights).sum());
+    result.values = target.values_of_statistics(all.statistics);
+    result.draw_of = all.point;
+    check = std::move(result);
+}
+
 // Draws of the density, as a check keeps them.
 void draw_importance(const Target& target, int threads, Check& check) {
     ImportanceOptions options;
@@ -238,7 +323,9 @@ void draw_importance(const Target& target, int threads, Check& check) {
     options.seed = check.seed;
     options.threads = threads;
     Drawn best = with_values(target, importance_sample(target.labelled, target.approximation, options));
+    const bool follows_ridge = follow_ridge(target, options, best);
     const int stream = explore(target, options, best, check);
+    set_tails(target, follows_ridge, check);
     if (best.sample.reliable()) strengthen(target, options, stream, best);
     ImportanceSample& sample = best.sample;
     check.ess = sample.ess;
@@ -251,6 +338,7 @@ void draw_importance(const Target& target, int threads, Check& check) {
     check.log_weights = std::move(sample.log_weights);
     check.points = std::move(sample.points);
     check.values = std::move(best.values);
+    enumerate_labels(target, threads, check);
     if (check.unseen.empty()) check.unseen = far_text(target, target.approximation.mean, check);
 }
 
@@ -281,6 +369,27 @@ void draw_metropolis(const Target& target, int threads, Check& check) {
     check.values = target.values_at(check.points);
 }
 
+// In coordinates that follow the ridges, where there are some; in those of the fit where these do not do.
+NutsSample best_chains(const Target& target, NutsOptions options) {
+    if (target.ridges.empty()) return no_u_turn(target.density, target.whitening, options);
+    const RidgeDensity density(target.density, target.ridges, target.approximation);
+    NutsOptions along = options;
+    along.representative = {};
+    NutsSample best = no_u_turn(density, density.approximation(), along);
+    best.points = density.points(best.points);
+    if (best.points.cols() > 0) best.log_density = target.density.evaluate(best.points, options.threads);
+    options.gradients -= best.gradients;
+    if (best.reliable() || options.gradients <= 0) return best;
+    NutsSample other = no_u_turn(target.density, target.whitening, options);
+    const Index gradients = best.gradients + other.gradients;
+    const auto rank = [](const NutsSample& sample) {
+        return std::tuple(sample.points.cols() > 0, sample.reliable(), -sample.divergences, -sample.r_hat);
+    };
+    if (rank(other) > rank(best)) best = std::move(other);
+    best.gradients = gradients;
+    return best;
+}
+
 // Chains may go about all labels: a draw is told by those of the fit.
 void draw_nuts(const Target& target, int threads, Index gradients, const std::function<bool(double)>& progress,
                Check& check) {
@@ -291,7 +400,7 @@ void draw_nuts(const Target& target, int threads, Index gradients, const std::fu
     options.gradients = gradients;
     options.progress = progress;
     options.representative = [&](const Vector& point) { return target.labelled.relabelled(point); };
-    NutsSample sample = no_u_turn(target.density, target.whitening, options);
+    NutsSample sample = best_chains(target, options);
     check.draws = sample.points.cols();
     check.chains = sample.chains;
     check.ess = sample.ess;
@@ -305,11 +414,45 @@ void draw_nuts(const Target& target, int threads, Index gradients, const std::fu
     const bool is_reliable = sample.reliable();
     check.points = std::move(sample.points);
     check.values = target.values_at(check.points);
+    set_tails(target, false, check);
     if (is_reliable) leave(target, check, threads);
     if (is_reliable && check.unseen.empty()) check.unseen = far_text(target, target.whitening.centre(), check);
 }
 
 }  // namespace
+
+void find_ridges(Target& target, Index most_gradients, int threads) {
+    const Index dimension = target.density.dimension();
+    if (dimension > kMostOfARidge || !target.model.exchangeable().blocks.empty()) return;
+    std::vector<Index> places;
+    for (Index j = 0; j < target.model.layout().variable_count(); ++j) {
+        const AnyFamily& family = target.model.layout()[j].family;
+        if (!std::holds_alternative<family::Gamma>(family) && !std::holds_alternative<family::Scale>(family)) continue;
+        for (const Index at : target.density.chart().coordinates_of(j)) places.push_back(at);
+    }
+    if (places.empty() || places.size() > kMostRidges) return;
+    for (std::size_t v = 0; v < target.posterior.variables.size(); ++v) {
+        const VariableMeaning& meaning = target.posterior.variables[v].meaning;
+        if (is_telling(meaning) || (meaning.may_be_infinite && !meaning.is_auxiliary)) {
+            target.of_ridges.push_back(static_cast<Index>(v));
+        }
+    }
+    RidgeOptions options;
+    options.functions = [&target](const Matrix& points) {
+        return Matrix(target.values_at(points)(target.of_ridges, Eigen::all));
+    };
+    options.most_gradients = most_gradients / static_cast<Index>(places.size());
+    options.threads = threads;
+    std::vector<Ridge> ridges;
+    for (const Index place : places) {
+        options.held = places;
+        std::erase(options.held, place);
+        std::optional<Ridge> ridge = ridge_along(target.density, place, target.approximation, options);
+        if (!ridge) return;
+        ridges.push_back(*std::move(ridge));
+    }
+    target.ridges = std::move(ridges);
+}
 
 void draw(const Target& target, int threads, Index gradients, const std::function<bool(double)>& progress,
           Check& check) {

@@ -17,7 +17,7 @@ constexpr std::uint64_t kStream = std::uint64_t{1} << 62;
 }  // namespace
 
 std::vector<Index> equally_weighted(const Check& check) {
-    const Index count = check.values.cols();
+    const Index count = check.draw_of.empty() ? check.values.cols() : check.draws;
     std::vector<Index> chosen(static_cast<std::size_t>(count));
     std::iota(chosen.begin(), chosen.end(), Index{0});
     if (check.chains > 0) return chosen;

@@ -2,6 +2,7 @@
 
 #include "check/explore.hpp"
 #include "check/labels.hpp"
+#include "sample/ridge.hpp"
 
 #include <lrvb/check/check.hpp>
 #include <lrvb/sample/model_density.hpp>
@@ -12,8 +13,6 @@
 /// What a check is made of: draws of the posterior, and what they say.
 namespace lrvb::detail {
 
-/// The verdict on a variable whose variance no draws can tell.
-constexpr const char* kNoSd = "sd unknown: heavy tail";
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 struct Target {
@@ -25,9 +24,23 @@ struct Target {
     const NormalApproximation& approximation;
     const Whitening& whitening;
     ValuesAt values_at;
+    /// The reported variables at stacked statistics.
+    ValuesAt values_of_statistics;
     const Posterior& posterior;
     std::vector<Index> watched;  // variables of the posterior that tell whether draws are all there is
+    /// Along the precisions, where these are few and the model is small.
+    std::vector<Ridge> ridges = {};
+    /// Variables whose moments the ridges know.
+    std::vector<Index> of_ridges = {};
 };
+
+/// A model with a single precision is known along all of it: its ridge. Null otherwise.
+inline const Ridge* only_ridge(const Target& target) {
+    return target.ridges.size() == 1 ? &target.ridges.front() : nullptr;
+}
+
+/// Sets the ridges of a target; `most_gradients`: no more of these for all of them.
+void find_ridges(Target& target, Index most_gradients, int threads);
 
 /// Whether a variable tells of draws if they are all there is. Not those that nobody wrote, nor those that may have no
 /// variance, nor indicators of labels: one that hardly ever is has its variance from few draws, however good these are.
@@ -60,5 +73,7 @@ constexpr double kWorkOfASecond = 6e8;
 
 /// k̂ of weights times squared distances z of a variable from its mean.
 double variance_k_hat(const Vector& log_ratios, const Eigen::ArrayXd& z);
+/// The same of another power of these distances.
+double moment_k_hat(const Vector& log_ratios, const Eigen::ArrayXd& z, double power);
 
 }  // namespace lrvb::detail

@@ -18,15 +18,22 @@ namespace lrvb::cli {
 
 namespace {
 
+// Empty where a heavy tail leaves no number.
+std::string or_nothing(double value, const CheckedVariable& variable) {
+    return variable.moments() != TailMoments::mean_and_sd && std::isnan(value) ? std::string() : exact(value);
+}
+
 std::string csv_text(const Check& check, const std::vector<Index>& chosen) {
     std::string text =
         csv_line({"variable", fmt::format("mean_{}", check.answer()), fmt::format("sd_{}", check.answer()),
                   "mean_exact", "sd_exact", "shift", "shift_se", "ratio", "ratio_se", "verdict"});
     for (const Index at : chosen) {
         const CheckedVariable& variable = check.variables[static_cast<std::size_t>(at)];
-        text += csv_line({variable.name, exact(variable.mean_lrvb), exact(variable.sd_lrvb), exact(variable.mean_exact),
-                          exact(variable.sd_exact), exact(variable.shift), exact(variable.shift_se),
-                          exact(variable.ratio), exact(variable.ratio_se), variable.verdict});
+        text += csv_line({variable.name, exact(variable.mean_lrvb), exact(variable.sd_lrvb),
+                          or_nothing(variable.shown_mean_exact(), variable),
+                          or_nothing(variable.shown_sd_exact(), variable), or_nothing(variable.shown_shift(), variable),
+                          exact(variable.shift_se), or_nothing(variable.shown_ratio(), variable),
+                          exact(variable.ratio_se), variable.verdict_text()});
     }
     return text;
 }
@@ -39,6 +46,13 @@ std::string table_text(const Check& check, const std::vector<Index>& chosen, con
     for (const Index at : chosen) {
         const CheckedVariable& variable = check.variables[static_cast<std::size_t>(at)];
         const double sd = variable.sd_exact;
+        if (variable.moments() != TailMoments::mean_and_sd) {
+            const bool has_mean = variable.moments() == TailMoments::mean;
+            table.push_back({variable.name, rounded(variable.mean_lrvb, sd), rounded(variable.sd_lrvb, sd),
+                             has_mean ? rounded(variable.mean_exact, sd) : kHeavyTail, kHeavyTail, "NA", "NA",
+                             variable.verdict_text()});
+            continue;
+        }
         const bool fixed = std::isnan(variable.ratio);
         table.push_back({variable.name, rounded(variable.mean_lrvb, sd), rounded(variable.sd_lrvb, sd),
                          rounded(variable.mean_exact, sd), rounded(variable.sd_exact, sd),

@@ -85,7 +85,7 @@ std::string optima_text(const FitFile& fit, const std::vector<Posterior::Row>& r
     std::vector<std::vector<std::string>> table{{"optimum", "this one"}};
     table.push_back({"bound", decimals(fit.outcome.bound, 4)});
     table.push_back({"share", share_text(own_share(others))});
-    for (const Posterior::Row& row : rows) table.push_back({row.name, rounded(row.mean, row.sd)});
+    for (const Posterior::Row& row : rows) table.push_back({row.name, rounded(row.centre(), row.sd)});
     for (std::size_t i = 0; i < others.size(); ++i) {
         table[0].push_back(fmt::format("{}", i + 2));
         table[1].push_back(decimals(others[i].bound, 4));
@@ -96,6 +96,10 @@ std::string optima_text(const FitFile& fit, const std::vector<Posterior::Row>& r
         }
     }
     return "\noptima that share the posterior, by their bounds, and the means at each:\n" + aligned(table);
+}
+
+bool is_heavy(const Posterior::Row& row) {
+    return row.moments != TailMoments::mean_and_sd;
 }
 
 // What the rows say of the model's sds, below a table.
@@ -278,6 +282,7 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
         ++next;
     }
     const std::vector<Posterior::Row> rows = fit.posterior.summary(chosen, options.level);
+    const bool has_heavy = std::ranges::any_of(rows, is_heavy);
     const std::string lower = quantile_name(0.5 * (1.0 - options.level));
     const std::string upper = quantile_name(0.5 * (1.0 + options.level));
     if (options.format == Format::json) {
@@ -288,13 +293,18 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
             entry["name"] = row.name;
             entry["mean"] = row.mean;
             entry["sd"] = row.sd;
+            if (row.moments != TailMoments::mean_and_sd) {
+                entry["median"] = row.median;
+                entry["reason"] =
+                    row.moments == TailMoments::mean ? "heavy tail: no sd" : "heavy tail: no mean and no sd";
+            }
             entry["sd_mfvb"] = row.mean_field_sd;
             entry[lower] = row.lower;
             entry[upper] = row.upper;
             if (fit.check) {
                 const CheckedVariable& checked = fit.check->variables[static_cast<std::size_t>(chosen[i])];
-                entry["mean_exact"] = checked.mean_exact;
-                entry["sd_exact"] = checked.sd_exact;
+                entry["mean_exact"] = checked.shown_mean_exact();
+                entry["sd_exact"] = checked.shown_sd_exact();
                 entry["verdict"] = checked.verdict;
             }
             if (fit.correction && fit.correction->response_sd.size() > 0) {
@@ -328,19 +338,23 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
         const bool beside = fit.correction && fit.correction->response_sd.size() > 0;
         if (beside) header.insert(header.end(), {"mean_lrvb", "sd_lrvb"});
         if (options.robust) header.insert(header.end(), {"sd_robust", "sd_robust_se"});
+        if (has_heavy) header.emplace_back("median");
         std::string text = csv_line(header);
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const Posterior::Row& row = rows[i];
             std::vector<std::string> fields{row.name,
-                                            exact(row.mean),
-                                            exact(row.sd),
+                                            row.moments == TailMoments::none ? "" : exact(row.mean),
+                                            is_heavy(row) ? "" : exact(row.sd),
                                             exact(row.mean_field_sd),
                                             exact(row.lower),
                                             exact(row.upper),
-                                            exact(row.sd / row.mean_field_sd)};
+                                            is_heavy(row) ? "" : exact(row.sd / row.mean_field_sd)};
             if (fit.check) {
                 const CheckedVariable& checked = fit.check->variables[static_cast<std::size_t>(chosen[i])];
-                fields.insert(fields.end(), {exact(checked.mean_exact), exact(checked.sd_exact), checked.verdict});
+                fields.insert(
+                    fields.end(),
+                    {checked.moments() == TailMoments::none ? "" : exact(checked.mean_exact),
+                     checked.moments() != TailMoments::mean_and_sd ? "" : exact(checked.sd_exact), checked.verdict});
             }
             if (beside) {
                 fields.push_back(exact(fit.correction->response_mean[chosen[i]]));
@@ -350,11 +364,13 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
                 fields.push_back(exact(robust[i].sd_robust));
                 fields.push_back(exact(robust[i].sd_robust_se));
             }
+            if (has_heavy) fields.push_back(exact(row.median));
             text += csv_line(fields);
         }
         return text;
     }
     std::vector<std::vector<std::string>> table{{"variable", "mean", "sd", "sd_mfvb", "ratio", lower, upper}};
+    if (has_heavy) table.front().insert(table.front().end() - 1, "median");
     if (fit.check) table.front().insert(table.front().begin() + 3, "sd_exact");
     if (fit.check) table.front().emplace_back("verdict");
     // What the linear response said stays beside what took its place.
@@ -363,16 +379,20 @@ std::string summary_text(const FitFile& fit, const SummaryOptions& options) {
     if (options.robust) table.front().insert(table.front().begin() + 3, "sd_robust");
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Posterior::Row& row = rows[i];
-        const double sd = std::isfinite(row.sd) ? row.sd : row.mean_field_sd;
+        const double sd = is_heavy(row) ? row.width(options.level) : std::isfinite(row.sd) ? row.sd : row.mean_field_sd;
         // An sd that is nearly nothing does not make the others longer.
         const auto beside = [&](double value, double width) { return rounded(value, std::max(sd, 1e-3 * width)); };
         const auto other_sd = [&](double value) { return beside(value, std::abs(value)); };
         const double width = row.upper - row.lower;
-        table.push_back({row.name, rounded(row.mean, sd), rounded(row.sd, sd), other_sd(row.mean_field_sd),
+        table.push_back({row.name, row.moments == TailMoments::none ? kHeavyTail : rounded(row.mean, sd),
+                         is_heavy(row) ? kHeavyTail : rounded(row.sd, sd), other_sd(row.mean_field_sd),
                          ratio(row.sd, row.mean_field_sd), beside(row.lower, width), beside(row.upper, width)});
+        if (has_heavy) table.back().insert(table.back().end() - 1, beside(row.median, width));
         if (fit.check) {
             const CheckedVariable& checked = fit.check->variables[static_cast<std::size_t>(chosen[i])];
-            table.back().insert(table.back().begin() + 3, other_sd(checked.sd_exact));
+            table.back().insert(table.back().begin() + 3, checked.moments() == TailMoments::mean_and_sd
+                                                              ? other_sd(checked.sd_exact)
+                                                              : kHeavyTail);
             table.back().push_back(checked.verdict);
         }
         if (is_beside) {

@@ -67,6 +67,9 @@ std::unique_ptr<FittedModel> restored(FitFile fit, const Settings& settings);
 /// What is said above every summary: rows, components, passes, bound, converged or not.
 std::string headline(const FitFile& fit);
 
+/// Stands in tables in place of a mean or an sd that draws cannot tell.
+inline constexpr const char* kHeavyTail = "heavy tail";
+
 struct SummaryOptions {
     Format format = Format::table;
     std::vector<std::string> variables;

@@ -23,6 +23,10 @@ constexpr std::array<std::pair<Transform, std::string_view>, 5> kTransforms{{{Tr
                                                                              {Transform::log_logistic, "log_logistic"},
                                                                              {Transform::correlation, "tanh"}}};
 
+// What a heavy tail leaves of a variable's moments.
+constexpr std::string_view kMeanOnly = "mean";
+constexpr std::string_view kNoMoments = "none";
+
 // Between bounds of its own a variable is on a scale that has them.
 constexpr std::string_view kBetween = "between";  // since 1.8
 
@@ -420,6 +424,9 @@ Document to_document(const Posterior& posterior) {
             entry["unbounded"] = std::move(unbounded);
         }
         if (has_quantiles(variable)) entry["quantiles"] = variable.quantiles;
+        if (variable.moments != TailMoments::mean_and_sd) {
+            entry["moments"] = variable.moments == TailMoments::mean ? kMeanOnly : kNoMoments;
+        }
         variables.push_back(std::move(entry));
     }
     json["variables"] = std::move(variables);
@@ -458,6 +465,13 @@ Posterior posterior_record(const Fields& fields) {
         if (entry.has("quantiles")) {  // since 1.5
             if (!fields.has("probabilities")) fields.refuse("posterior.probabilities", "is missing");
             variable.quantiles = entry.vector("quantiles", static_cast<Index>(kQuantileProbabilities.size()));
+        }
+        if (entry.has("moments")) {
+            const std::string moments = entry.text("moments");
+            const bool has_mean = moments == kMeanOnly;
+            if (!has_mean && moments != kNoMoments) entry.refuse("moments", "is neither 'mean' nor 'none'");
+            if (variable.quantiles.size() == 0) entry.refuse("moments", "needs quantiles beside it");
+            variable.moments = has_mean ? TailMoments::mean : TailMoments::none;
         }
         variable.meaning.group = variable.name;
         posterior.variables.push_back(std::move(variable));

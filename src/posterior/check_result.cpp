@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <unordered_map>
 
 namespace lrvb {
@@ -95,7 +96,8 @@ class Reader {
         CheckedVariable& checked = result.variables[found->second];
         // Printed so that they are read back as they were; a little is left for other programs' printing.
         const double mean = number(entry, "mean_lrvb");
-        if (!(std::abs(mean - checked.mean_lrvb) <= 1e-9 * std::abs(checked.mean_lrvb))) {
+        const bool has_mean = posterior_.variables[found->second].moments != TailMoments::none;
+        if (has_mean && !(std::abs(mean - checked.mean_lrvb) <= 1e-9 * std::abs(checked.mean_lrvb))) {
             refuse_other(
                 fmt::format("its mean of {} is {}, but {} in the fit", detail::shown(name), mean, checked.mean_lrvb));
         }
@@ -114,6 +116,32 @@ class Reader {
 };
 
 }  // namespace
+
+TailMoments CheckedVariable::moments() const {
+    return verdict == kNoMean ? TailMoments::none : verdict == kNoSd ? TailMoments::mean : TailMoments::mean_and_sd;
+}
+
+double CheckedVariable::shown_mean_exact() const {
+    return moments() == TailMoments::none ? std::numeric_limits<double>::quiet_NaN() : mean_exact;
+}
+
+double CheckedVariable::shown_sd_exact() const {
+    return moments() == TailMoments::mean_and_sd ? sd_exact : std::numeric_limits<double>::quiet_NaN();
+}
+
+double CheckedVariable::shown_shift() const {
+    return moments() == TailMoments::mean_and_sd ? shift : std::numeric_limits<double>::quiet_NaN();
+}
+
+double CheckedVariable::shown_ratio() const {
+    return moments() == TailMoments::mean_and_sd ? ratio : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string CheckedVariable::verdict_text() const {
+    if (moments() == TailMoments::mean_and_sd || !std::isfinite(median_exact)) return verdict;
+    return fmt::format("{} (median {:.3g}, 90% interval {:.3g} to {:.3g})", verdict, median_exact, lower_exact,
+                       upper_exact);
+}
 
 std::string_view to_string(CheckMethod method) {
     switch (method) {
@@ -164,13 +192,18 @@ Document CheckResult::document(const std::vector<Index>& chosen) const {
         entry["name"] = variable.name;
         entry["mean_lrvb"] = variable.mean_lrvb;
         entry["sd_lrvb"] = variable.sd_lrvb;
-        entry["mean_exact"] = variable.mean_exact;
-        entry["sd_exact"] = variable.sd_exact;
-        entry["shift"] = variable.shift;
+        entry["mean_exact"] = variable.shown_mean_exact();
+        entry["sd_exact"] = variable.shown_sd_exact();
+        entry["shift"] = variable.shown_shift();
         entry["shift_se"] = variable.shift_se;
-        entry["ratio"] = variable.ratio;
+        entry["ratio"] = variable.shown_ratio();
         entry["ratio_se"] = variable.ratio_se;
         entry["verdict"] = variable.verdict;
+        if (variable.moments() != TailMoments::mean_and_sd) {
+            entry["median_exact"] = variable.median_exact;
+            entry["q5_exact"] = variable.lower_exact;
+            entry["q95_exact"] = variable.upper_exact;
+        }
         list.push_back(std::move(entry));
     }
     json["variables"] = std::move(list);

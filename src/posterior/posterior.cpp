@@ -341,7 +341,13 @@ Matrix Posterior::covariance_of(const std::vector<Index>& chosen, Method method)
     const SparseMatrix own = gradients(chosen);
     const Covariance& base = method == Method::linear_response ? *covariance : *mean_field_covariance;
     const Matrix product = base.between(own, own);
-    return 0.5 * (product + product.transpose());
+    Matrix result = 0.5 * (product + product.transpose());
+    for (std::size_t i = 0; i < chosen.size() && method == Method::linear_response; ++i) {
+        if (variables[static_cast<std::size_t>(chosen[i])].moments == TailMoments::mean_and_sd) continue;
+        result.row(static_cast<Index>(i)).setConstant(kNothing);
+        result.col(static_cast<Index>(i)).setConstant(kNothing);
+    }
+    return result;
 }
 
 Vector Posterior::sds(const std::vector<Index>& chosen) const {
@@ -352,6 +358,11 @@ Vector Posterior::sds(const std::vector<Index>& chosen) const {
 
 Matrix Posterior::sensitivities_of(const std::vector<Index>& chosen) const {
     return gradients(chosen).transpose() * sensitivities;
+}
+
+double Posterior::Row::width(double level) const {
+    if (moments == TailMoments::mean_and_sd) return sd;
+    return 0.5 * (upper - lower) / detail::central_quantile(level);
 }
 
 std::vector<Posterior::Row> Posterior::summary(const std::vector<Index>& chosen, double level) const {
@@ -381,9 +392,15 @@ std::vector<Posterior::Row> Posterior::summary(const std::vector<Index>& chosen,
         rows.push_back({variable.name, variable.mean, sd[at], mean_field_sd[at], end(-quantile * spread[at]),
                         end(quantile * spread[at]), end(-quantile * mean_field_spread[at]),
                         end(quantile * mean_field_spread[at])});
+        Row& row = rows.back();
+        row.median = transformed(variable.unbounded.transform, variable.unbounded.centre);
+        row.moments = variable.moments;
+        if (row.moments == TailMoments::none) row.mean = kNothing;
+        if (row.moments != TailMoments::mean_and_sd) row.sd = kNothing;
         if (variable.quantiles.size() == 0) continue;
-        rows.back().lower = quantile_at(variable.unbounded.transform, variable.quantiles, 0.5 * (1.0 - level));
-        rows.back().upper = quantile_at(variable.unbounded.transform, variable.quantiles, 0.5 * (1.0 + level));
+        row.median = quantile_at(variable.unbounded.transform, variable.quantiles, 0.5);
+        row.lower = quantile_at(variable.unbounded.transform, variable.quantiles, 0.5 * (1.0 - level));
+        row.upper = quantile_at(variable.unbounded.transform, variable.quantiles, 0.5 * (1.0 + level));
     }
     return rows;
 }

@@ -84,8 +84,10 @@ Document variables_of(const Gathered& gathered) {
         json["indices"] = std::move(indices);
         json["role"] = to_string(meaning.role);
         json["panel"] = meaning.panel.empty() ? meaning.group : meaning.panel;
-        json["mean"] = row.mean;
-        json["sd"] = row.sd;
+        // The page places what has a heavy tail by its quantiles, and shows no moments of it.
+        json["mean"] = row.centre();
+        json["sd"] = row.width(kLevel);
+        if (row.moments != TailMoments::mean_and_sd) json["has_mean"] = row.moments == TailMoments::mean;
         if (!gathered.robust.empty()) json["sd_robust"] = gathered.robust[v].sd_robust;
         json["mean_field_sd"] = row.mean_field_sd;
         if (gathered.fit.correction && gathered.fit.correction->response_sd.size() > chosen[v]) {
@@ -99,8 +101,8 @@ Document variables_of(const Gathered& gathered) {
         if (gathered.check) {
             const CheckedVariable& checked = gathered.check->variables[static_cast<std::size_t>(chosen[v])];
             if (!checked.verdict.empty()) {
-                json["exact_mean"] = checked.mean_exact;
-                json["exact_sd"] = checked.sd_exact;
+                json["exact_mean"] = checked.shown_mean_exact();
+                json["exact_sd"] = checked.shown_sd_exact();
                 json["verdict"] = checked.verdict;
             }
         }

@@ -303,6 +303,56 @@ Matrix ModelDensity::statistics(const Matrix& points, int threads, std::uint64_t
     return values;
 }
 
+Index ModelDensity::enumerable() const {
+    if (labels_.cols() > 0) return labels_.cols();
+    if (chart_.discrete().size() != 1) return 0;
+    return static_cast<Index>(combination_count(model_->layout(), chart_.discrete()));
+}
+
+ModelDensity::Enumerated ModelDensity::enumerated(const Matrix& points, double least, int threads,
+                                                  std::uint64_t seed) const {
+    detail::require_size("enumerated", "a point", points.rows(), dimension());
+    const Layout& layout = model_->layout();
+    Matrix values(layout.size(), points.cols());
+    fill(chart_, points, threads, values);
+    const Matrix labels = labels_.cols() > 0 ? labels_ : combinations(layout, chart_.discrete());
+    Matrix logs(labels.cols(), points.cols());
+    if (labels_.cols() > 0) {
+        const Index step = std::max<Index>(1, kColumns / labels_.cols());
+        for (Index first = 0; first < points.cols(); first += step) {
+            const Index count = std::min(step, points.cols() - first);
+            const Vector own = at_labels(values.middleCols(first, count), false, threads).values;
+            logs.middleCols(first, count) = Eigen::Map<const Matrix>(own.data(), labels_.cols(), count);
+        }
+    } else {
+        const VariableInfo& label = layout[chart_.discrete().front()];
+        const Matrix gradients = model_->log_joint_gradients(values, threads).gradients;
+        logs = labels.middleRows(label.offset, label.size).transpose() * gradients.middleRows(label.offset, label.size);
+    }
+    Enumerated result;
+    std::vector<Index> chosen;
+    for (Index i = 0; i < points.cols(); ++i) {
+        const double largest = logs.col(i).maxCoeff();
+        const double sum = largest + std::log((logs.col(i).array() - largest).exp().sum());
+        for (Index k = 0; k < labels.cols(); ++k) {
+            const double log_share = logs(k, i) - sum;
+            if (!(log_share >= std::log(least))) continue;
+            chosen.push_back(k);
+            result.point.push_back(i);
+            result.log_shares.push_back(log_share);
+        }
+    }
+    result.statistics.resize(layout.size(), static_cast<Index>(chosen.size()));
+    for (std::size_t c = 0; c < chosen.size(); ++c) {
+        const auto at = static_cast<Index>(c);
+        result.statistics.col(at) = values.col(result.point[c]) + labels.col(chosen[c]);
+        if (!integrates_) continue;
+        Random random(seed, kDiscreteStreams + static_cast<std::uint64_t>(c));
+        model_->draw_integrable(result.statistics.col(at), random);
+    }
+    return result;
+}
+
 double density_evaluations(const Model& model, const State& state) {
     if (!can_integrate(model, state)) return 1.0;
     std::vector<Index> discrete;

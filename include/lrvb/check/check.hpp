@@ -99,6 +99,11 @@ struct LRVB_EXPORT Check : CheckResult {
     /// −∞ where the variable is fixed or auxiliary; of chains, whose draws all weigh the same, also where it is
     /// bounded.
     std::vector<double> variance_k_hat;
+    /// The same of distances from the mean: whether few draws make up its mean.
+    std::vector<double> mean_k_hat;
+    /// What the posterior along its precisions says of the moments of every variable, beyond the draws; empty where
+    /// that was not asked.
+    std::vector<TailMoments> tails;
     /// Of Metropolis–Hastings.
     bool random_walk = false;
     /// Of chains.
@@ -119,6 +124,8 @@ struct LRVB_EXPORT Check : CheckResult {
     Vector log_density;
     /// Of importance sampling; empty otherwise.
     Vector log_proposal;
+    /// Of draws with every label of theirs: which draw a column belongs to. Empty where every column is a draw.
+    std::vector<Index> draw_of;
     /// Their exponentials add up to one.
     Vector log_weights;
 

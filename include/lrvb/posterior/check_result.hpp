@@ -32,7 +32,7 @@ enum class CheckVerdict {
 LRVB_EXPORT std::string_view to_string(CheckVerdict verdict);
 LRVB_EXPORT std::optional<CheckVerdict> check_verdict(std::string_view word);
 
-struct CheckedVariable {
+struct LRVB_EXPORT CheckedVariable {
     std::string name;
     /// Of the answer that is judged: the linear response, or what took its place (CheckResult::of_response).
     double mean_lrvb = 0.0;
@@ -46,12 +46,30 @@ struct CheckedVariable {
     double ratio_se = 0.0;  // NaN where the variable is fixed
     /// "ok", or "seems ok" where the draws as a whole are doubtful; "sd off by -15%" (the answer's is too small), "mean
     /// off by +0.30 sd" (too large), both with a comma, "not resolved: ±0.31 sd" or "not resolved: sd ±15%" (z standard
-    /// errors), "sd unknown: heavy tail", "fixed", or "not checked"; and, where optima share the posterior, "another
-    /// optimum: -19.95", its mean there.
+    /// errors), "sd unknown: heavy tail", "mean and sd unknown: heavy tail", "fixed", or "not checked"; and, where
+    /// optima share the posterior, "another optimum: -19.95", its mean there.
     std::string verdict;
     /// Monte Carlo standard error of mean_exact, in sds; not kept in files.
     double mean_se = 0.0;
+    /// The median of the draws and their 90 % interval, of one with a heavy tail; not kept in files.
+    double median_exact = std::numeric_limits<double>::quiet_NaN();
+    double lower_exact = std::numeric_limits<double>::quiet_NaN();
+    double upper_exact = std::numeric_limits<double>::quiet_NaN();
+
+    /// As the verdict says.
+    TailMoments moments() const;
+    /// Those above as they are shown: NaN where a heavy tail leaves none.
+    double shown_mean_exact() const;
+    double shown_sd_exact() const;
+    double shown_shift() const;
+    double shown_ratio() const;
+    /// The verdict, with the median and the interval of one with a heavy tail.
+    std::string verdict_text() const;
 };
+
+/// The verdicts on variables whose sd, or mean and sd, no draws can tell.
+inline constexpr std::string_view kNoSd = "sd unknown: heavy tail";
+inline constexpr std::string_view kNoMean = "mean and sd unknown: heavy tail";
 
 struct LRVB_EXPORT CheckResult {
     CheckMethod method = CheckMethod::importance;

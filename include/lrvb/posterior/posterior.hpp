@@ -60,13 +60,15 @@ struct LRVB_EXPORT Posterior {
     /// None asked for means all, but for variables that are local. Throws std::invalid_argument for what is not there.
     std::vector<Index> select(const std::vector<std::string>& names) const;
 
-    /// Covariance of variables, by position. Throws NotAnOptimum where a response is asked for and there is none.
+    /// Covariance of variables, by position; NaN beside one that has no sd. Throws NotAnOptimum where a response is
+    /// asked for and there is none.
     Matrix covariance_of(const std::vector<Index>& chosen, Method method) const;
 
     struct Row {
         std::string name;
+        /// NaN where a heavy tail leaves none.
         double mean = 0.0;
-        /// By linear response; NaN where there is none, and so for the quantiles.
+        /// By linear response; NaN where there is none, and so for the quantiles; NaN where a heavy tail leaves none.
         double sd = 0.0;
         double mean_field_sd = 0.0;
         double lower = 0.0;
@@ -74,6 +76,13 @@ struct LRVB_EXPORT Posterior {
         /// The quantiles that mean field gives, about the same centre.
         double mean_field_lower = 0.0;
         double mean_field_upper = 0.0;
+        double median = 0.0;
+        TailMoments moments = TailMoments::mean_and_sd;
+
+        /// The mean, or the median where there is no mean.
+        double centre() const { return moments == TailMoments::none ? median : mean; }
+        /// The sd, or that of a normal with these quantiles at `level` where there is no sd.
+        double width(double level) const;
     };
     /// `level`: the probability between the two quantiles.
     std::vector<Row> summary(const std::vector<Index>& chosen, double level) const;

@@ -135,6 +135,9 @@ struct VariableMeaning {
     VariableMeaning mirrored() const;
 };
 
+/// Which moments a variable has. One with a heavy tail may have no sd, or no mean either: its quantiles describe it.
+enum class TailMoments { mean_and_sd, mean, none };
+
 struct PosteriorVariable {
     std::string name;
     double mean = 0.0;
@@ -150,6 +153,8 @@ struct PosteriorVariable {
     /// empty where intervals are those of a normal on the unbounded scale.
     Vector quantiles = {};
     VariableMeaning meaning;
+    /// What draws tell of its moments. `mean` and the covariances are then those of the draws, and are not shown.
+    TailMoments moments = TailMoments::mean_and_sd;
 };
 
 }  // namespace lrvb

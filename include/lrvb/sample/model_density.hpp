@@ -55,6 +55,19 @@ class LRVB_EXPORT ModelDensity final : public SmoothDensity {
     /// columns, for the same seed.
     Matrix statistics(const Matrix& points, int threads = 1, std::uint64_t seed = 1) const;
 
+    /// Points with labels, one a column: the stacked statistics, the point that each belongs to, and the log of the
+    /// share of its label given the point.
+    struct Enumerated {
+        Matrix statistics;
+        std::vector<Index> point;
+        std::vector<double> log_shares;
+    };
+    /// How many combinations of labels there are where all of these can be enumerated: a single label, or those that
+    /// are summed over together. 0 otherwise.
+    Index enumerable() const;
+    /// Every point with every combination of labels whose share is not below `least`. What is integrated out is drawn.
+    Enumerated enumerated(const Matrix& points, double least, int threads = 1, std::uint64_t seed = 1) const;
+
   private:
     /// The log joint at statistics, without their Jacobians; with gradients where these are asked for, in the
     /// statistics of the coordinates.

@@ -167,10 +167,13 @@ Estimates estimates_of(const FitFile& fit, const std::vector<Index>& chosen, dou
         const auto at = static_cast<std::size_t>(chosen[i]);
         Estimate& one = estimates.emplace_back();
         one.row = rows[i];
+        one.row.mean = rows[i].centre();
+        one.row.sd = rows[i].width(level);
         one.meaning = &fit.posterior.variables[at].meaning;
         if (!fit.check || fit.check->variables[at].verdict.empty()) continue;
         const CheckedVariable& checked = fit.check->variables[at];
-        if (std::isfinite(checked.mean_exact) && std::isfinite(checked.sd_exact)) {
+        if (checked.moments() == TailMoments::mean_and_sd && std::isfinite(checked.mean_exact) &&
+            std::isfinite(checked.sd_exact)) {
             one.exact_mean = checked.mean_exact;
             one.exact_sd = checked.sd_exact;
         }

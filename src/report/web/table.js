@@ -113,13 +113,22 @@ function columnsOf({variables, level, response}) {
     text,
     downFirst: true,
   });
+  // What a heavy tail leaves without a mean or an sd is placed by its quantiles, and has `has_mean`.
+  const moment = (id, title, isHeavy) =>
+    number(
+      id,
+      id,
+      title,
+      (v) => (isHeavy(v) ? null : v[id]),
+      (v) => (isHeavy(v) ? 'heavy tail' : rounded(v[id], v.sd ?? v.mean_field_sd)),
+    );
   const columns = [
     {id: 'variable', label: 'variable', title: 'Name', value: (v) => v.name, text: (v) => v.name, downFirst: false},
-    number('mean', 'mean', 'Posterior mean', (v) => v.mean),
+    moment('mean', 'Posterior mean', (v) => v.has_mean === false),
   ];
   if (response) {
     columns.push(
-      number('sd', 'sd', 'Posterior sd', (v) => v.sd),
+      moment('sd', 'Posterior sd', (v) => v.has_mean !== undefined),
       ...(isRobust ? [number('sd_robust', 'robust sd', ROBUST, (v) => v.sd_robust ?? null)] : []),
       number('lower', quantile(tail), 'Lower end of the interval', (v) => v.lower),
       number('upper', quantile(100 - tail), 'Upper end of the interval', (v) => v.upper),
@@ -130,10 +139,10 @@ function columnsOf({variables, level, response}) {
   }
   columns.push(number('mean_field_sd', 'MFVB sd', 'Posterior sd by mean field', (v) => v.mean_field_sd));
   if (response) {
-    const ratio = (v) => (v.mean_field_sd > 0 ? v.sd / v.mean_field_sd : null);
+    const ratio = (v) => (v.mean_field_sd > 0 && v.has_mean === undefined ? v.sd / v.mean_field_sd : null);
     columns.push(
       number('ratio', 'sd / MFVB', 'How many times the sd is what mean field says', ratio, (v) =>
-        ratio(v) === null ? 'fixed' : fixed(ratio(v), 2),
+        v.has_mean !== undefined ? 'heavy tail' : ratio(v) === null ? 'fixed' : fixed(ratio(v), 2),
       ),
     );
   }
