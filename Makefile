@@ -133,12 +133,16 @@ asan: build/asan/build.ninja with-python-asan with-mpi-asan
 FUZZ_SECONDS = 60
 FUZZ_OPTIONS = -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=2 -print_final_stats=1
 
+# Models are parsed and walked with a small stack (kB): no depth may cost more.
+FUZZ_STACK = 8192
+fuzz-bugs: FUZZ_STACK = 256
+
 fuzz: fuzz-bugs fuzz-csv fuzz-fit fuzz-formula fuzz-npy
 
 fuzz-%: build/fuzz/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset fuzz --target fuzz_$*
 	@mkdir -p build/fuzz/new/$*
-	@build/fuzz/fuzz/fuzz_$* $(FUZZ_OPTIONS) -artifact_prefix=build/fuzz/$*- build/fuzz/new/$* fuzz/corpus/$*
+	@ulimit -s $(FUZZ_STACK) && build/fuzz/fuzz/fuzz_$* $(FUZZ_OPTIONS) -artifact_prefix=build/fuzz/$*- build/fuzz/new/$* fuzz/corpus/$*
 
 # Keeps of what is new the files that reach further than the corpus.
 fuzz-keep-%: build/fuzz/build.ninja

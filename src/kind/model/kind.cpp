@@ -66,6 +66,7 @@ std::unique_ptr<FittedModel> TextModelKind::fit(const FitRequest& request) const
     const Index coefficients = compiled_model.joint ? compiled_model.joint->coefficient_count() : 0;
     const bool is_large =
         compiled_model.row_count() > kManyRows || std::max(coefficients, compiled_model.linked_rows) > kManyJoined;
+    const bool has_predictors = compiled_model.linked_rows > 0;
     const Index restarts = is_large ? kFewRestarts : kRestarts;
     options.restarts = static_cast<int>(settings.whole("restarts", restarts));
     Optimum optimum = lrvb::fit(compiled_model.model(), options);
@@ -96,8 +97,9 @@ std::unique_ptr<FittedModel> TextModelKind::fit(const FitRequest& request) const
     } catch (const std::domain_error&) {  // nothing can be said of where it ended
         throw std::runtime_error(fmt::format(
             "{}: the fit ran away{}: neither the data nor the priors hold some of the nodes; give those that "
-            "are precisions, or that no data inform, stronger priors",
-            is_text ? "model" : given, reason.empty() ? "" : " (" + reason + ")"));
+            "are precisions, or that no data inform, stronger priors{}",
+            is_text ? "model" : given, reason.empty() ? "" : " (" + reason + ")",
+            has_predictors ? ", and centre covariates that are far from zero" : ""));
     }
 }
 
