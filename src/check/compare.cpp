@@ -47,7 +47,11 @@ TailMoments moments_of(const PosteriorVariable& variable, const Check& check, st
     const TailMoments tail =
         std::max(variable.moments, check.tails.empty() ? TailMoments::mean_and_sd : check.tails[v]);
     const bool is_asked = meaning.may_be_infinite || (check.chains > 0 && is_telling(meaning));
-    const double threshold = pareto_threshold(check.draws);
+    // A node that is no function of others has hardly ever no variance: its k-hat must say that it is infinite, or
+    // nearly.
+    constexpr double kAsGoodAsInfinite = 0.9;
+    const bool is_computed = meaning.may_be_infinite || static_cast<bool>(meaning.from_draw.function);
+    const double threshold = is_computed ? pareto_threshold(check.draws) : kAsGoodAsInfinite;
     if (tail == TailMoments::none || (is_asked && check.mean_k_hat[v] >= threshold)) return TailMoments::none;
     return tail == TailMoments::mean || (is_asked && check.variance_k_hat[v] >= threshold) ? TailMoments::mean
                                                                                            : TailMoments::mean_and_sd;
@@ -125,9 +129,14 @@ void judge_nuts(const Advice& advice, Check& check) {
             moves);
     } else if (check.ess < kCheckEss) {
         check.trust = fmt::format("{}, but {}", moves, few_draws(check, advice));
+    } else if (!check.apart.empty()) {
+        check.trust =
+            fmt::format("{}, but {}: the exact numbers are doubtful; {}", moves, check.apart, advice(check, kMore));
     } else if (!check.unseen.empty()) {
-        check.trust = fmt::format("{}, but {}: the exact numbers are doubtful; take more draws, or a smaller model",
-                                  moves, check.unseen);
+        check.trust = fmt::format(
+            "{}, but {}: the exact numbers are doubtful, and more draws of these chains would not "
+            "help; use a stronger prior, or a smaller model",
+            moves, check.unseen);
     } else {
         check.verdict = CheckVerdict::ok;
         check.reliable = true;
@@ -187,7 +196,7 @@ bool is_number(double value) {
 // miss the neck of a funnel.
 bool has_unequal_tails(const Matrix& chains) {
     constexpr double kTail = 0.05;
-    constexpr double kSpread = 0.6;  // sd of the shares, as a part of their mean
+    constexpr double kSpread = 1.0;  // sd of the shares, as a part of their mean: what chance makes is about half of it
     std::vector<double> all(chains.data(), chains.data() + chains.size());
     std::ranges::sort(all);
     const auto last = static_cast<double>(all.size() - 1);
@@ -272,8 +281,8 @@ CheckedVariable compared(const Posterior::Row& row, const VariableMeaning& meani
         const Matrix chains = Eigen::Map<const Matrix>(counted.data(), counted.size() / check.chains, check.chains);
         check.ess = std::min({check.ess, bulk_ess(chains), tail_ess(chains)});
         check.r_hat = std::max(check.r_hat, split_r_hat(chains));
-        if (check.unseen.empty() && has_unequal_tails(chains)) {
-            check.unseen = fmt::format("chains disagree about the mass in a tail of {}", row.name);
+        if (check.apart.empty() && has_unequal_tails(chains)) {
+            check.apart = fmt::format("chains disagree about the mass in a tail of {}", row.name);
         }
     }
     const Eigen::ArrayXd shifts = z + variable.shift * spread;

@@ -721,7 +721,7 @@ TEST_F(TextModels, ANodeWithoutAFiniteSdSaysSoAndSpoilsNothing) {
     const json checked = json::parse(read_text(work() / "fit.json")).at("check");
     EXPECT_EQ(checked.at("verdict"), "off");
     const json summary = lrvb("summary fit.json --format json").json();
-    EXPECT_EQ(variable_of(summary, "tau").at("verdict"), "sd unknown: heavy tail");
+    EXPECT_EQ(variable_of(summary, "tau").at("verdict"), "mean and sd unknown: heavy tail");
     EXPECT_EQ(variable_of(summary, "mu").at("verdict"), "ok");
     const Result exact = lrvb("fit model m.bug d.json --exact -o exact.json");
     ASSERT_EQ(exact.code, 0) << exact.err;

@@ -152,7 +152,7 @@ TEST(IntegratedDensity, DecidesTheEightSchools) {
     EXPECT_TRUE(result.reliable) << result.trust;
     // One over the square of an sd that may be zero.
     EXPECT_EQ(std::ranges::find(result.variables, "between", &CheckedVariable::name)->verdict,
-              "sd unknown: heavy tail");
+              "mean and sd unknown: heavy tail");
     // Of mu and theta[1], the first two moments.
     std::array<double, 5> sums{};
     for (double sd = 0.005; sd < 100.0; sd += 0.01) {

@@ -95,6 +95,8 @@ struct LRVB_EXPORT Check : CheckResult {
     int parts = 0;
     /// Where draws do not go, in words; empty where chains found no such place.
     std::string unseen;
+    /// Where chains do not have the same mass, in words: in a tail of a variable, which some of them miss.
+    std::string apart;
     /// k̂ of weights times squared distances from the mean, for every variable: whether few draws make up its variance.
     /// −∞ where the variable is fixed or auxiliary; of chains, whose draws all weigh the same, also where it is
     /// bounded.

@@ -19,7 +19,7 @@ namespace {
 
 // In multiplications.
 constexpr double kWorkOfLabels = 20.0;      // of an evaluation: they are summed out by gradients, and then drawn
-constexpr double kWorkOfAWord = 6.0;        // of a derived node
+constexpr double kWorkOfAWord = 3.0;        // of a derived node
 constexpr double kWorkOfAStatistic = 20.0;  // whose values are kept and compared
 
 bool joins_something(const MultilinearModel& base, const std::vector<Index>& joined) {
