@@ -54,7 +54,7 @@ extern "C" void note_interrupt(int) {
     interrupted = 1;
     std::signal(SIGINT, end_program);
     std::signal(SIGALRM, end_late);
-    constexpr suseconds_t patience = 900000;  // microseconds
+    constexpr suseconds_t patience = 600000;  // microseconds
     const itimerval timer{{0, 0}, {0, patience}};
     ::setitimer(ITIMER_REAL, &timer, nullptr);
 }

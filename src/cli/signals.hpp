@@ -14,7 +14,7 @@ void leave_no_files_behind();
 void say_when_terminated(const char* line, std::atomic<bool>* said = nullptr);
 
 /// While it lives, Ctrl-C asks for an end instead of making one; a second Ctrl-C ends the program, and so does the
-/// first one, where the work has not come to its end within 0.9 seconds of it.
+/// first one, where the work has not come to its end within 0.6 seconds of it.
 class Interruption {
   public:
     Interruption();

@@ -2,6 +2,8 @@
 
 #include "program.hpp"
 
+#include <cstdint>
+
 namespace {
 
 using lrvb::testing::ProgramTest;
@@ -44,6 +46,32 @@ TEST_F(Interruption, WritesTheUnfinishedFitWhereThereWasNoneAndSaysSo) {
     EXPECT_EQ(result.err,
               "lrvb: interrupted before the fit converged: fit.json holds it as far as it came, and says so\n");
     EXPECT_EQ(lrvb("summary fit.json --format json").json().at("converged"), false);
+}
+
+// Ctrl-C at any time ends with its code, and leaves the old file or the whole new one: while the columns are read, in a
+// long iteration, while covariances are made, while the file is written. Many groups, so that each of these takes long.
+TEST_F(Interruption, IsNeverASuccessAndLeavesNothingHalfWritten) {
+    std::string rows = "y,x,g\n";
+    std::uint32_t random = 1;
+    const auto draw = [&] {
+        random = random * 1664525U + 1013904223U;
+        return static_cast<double>(random >> 8U) / 16777216.0;
+    };
+    for (int n = 0; n < 80000; ++n) {
+        const double x = draw();
+        rows += std::to_string(2.0 * x + draw()) + "," + std::to_string(x) + ",g" + std::to_string(n / 4) + "\n";
+    }
+    write("groups.csv", rows);
+    for (const std::string seconds : {"0.1", "0.2", "0.4", "0.6", "0.8", "1.1", "1.5", "2"}) {
+        write("fit.json", "before");
+        const Result result = shell("timeout --foreground --preserve-status -s INT -k 20 " + seconds +
+                                    " lrvb fit regression groups.csv 'y ~ x + (x | g)' -o fit.json --quiet");
+        const std::string after = read_text(work() / "fit.json");
+        const bool is_whole = after.ends_with("}\n");
+        EXPECT_TRUE(after == "before" || is_whole) << seconds;
+        EXPECT_TRUE(result.code == 130 || (result.code == 0 && is_whole)) << seconds << ": " << result.code;
+        EXPECT_FALSE(has_unfinished_files()) << seconds;
+    }
 }
 
 TEST_F(Interruption, EndsAFitThatStillWaitsForItsDataAtOnce) {

@@ -5,6 +5,8 @@
 #include "model/field/row_field.hpp"
 #include "model/field/share.hpp"
 
+#include <lrvb/base/interruption.hpp>
+
 #include <Eigen/Eigenvalues>
 #include <fmt/format.h>
 
@@ -285,6 +287,7 @@ PsiPoint FieldCore::psi_point(const VectorView& psi) const {
 }
 
 std::unique_ptr<PrecisionFactor> FieldCore::factor(const PsiPoint& point) const {
+    interruption_point();
     if (!point.has_precisions()) return nullptr;
     auto result = std::make_unique<PrecisionFactor>(plan);
     if (!result->factorise(blocks, point.parts.back().precision(0, 0), fixed_precision, point.precisions))
