@@ -136,8 +136,9 @@ TEST(Field, ScalePriorsAreDensitiesWithTheirDerivatives) {
     }
 }
 
-void expect_prior_derivatives(const FieldPrior::Factor& prior, const Vector& units, const Vector& psi) {
-    const detail::EffectParameters part(prior, units, "g");
+void expect_prior_derivatives(const FieldPrior::Factor& prior, const Vector& units, const Vector& psi,
+                              const detail::EffectShape& shape = {}) {
+    const detail::EffectParameters part(prior, units, shape, "g");
     Vector gradient = Vector::Zero(part.size());
     part.log_prior(psi, gradient);
     const detail::EffectCovariance covariance = part.covariance(psi);
@@ -179,12 +180,42 @@ TEST(Field, PriorsOfCovarianceMatricesHaveTheirDerivatives) {
     expect_prior_derivatives(
         {{ScalePrior::uniform(0.5, 4.0), ScalePrior::exponential(1.0), ScalePrior::gamma_precision(0.5, 0.5)}, false},
         units, psi);
+    // Effects at the means of their columns, with a prior of those and one of the intercept at zero; in blocks; and
+    // with bounds, which are those of the sd at zero.
+    const detail::EffectShape centred{{}, 0, Vector{{0.0, 5.0, -2.0}}};
+    expect_prior_derivatives({half_t, true}, units, psi, centred);
+    expect_prior_derivatives({half_t, false}, units, psi, centred);
+    expect_prior_derivatives({half_t, false, false}, units, psi, centred);
+    expect_prior_derivatives({half_t, true}, units, psi.head(4), {{2, 1}, 0, centred.centre});
+    expect_prior_derivatives({half_t, false, false}, units, psi.head(4), {{1, 2}, 1, Vector{{3.0, 0.0, 1.0}}});
+    expect_prior_derivatives({half_t, true}, units, psi.head(3), {{1, 1, 1}, 0, centred.centre});
+    expect_prior_derivatives(
+        {{ScalePrior::uniform(0.5, 4.0), ScalePrior::exponential(1.0), ScalePrior::half_normal(0.5)}, false}, units,
+        psi, centred);
+}
+
+// A prior of sds at zero in the coordinates at the means: integrated over these it is one, whatever the centre.
+TEST(Field, APriorAtZeroIsADensityOfTheEffectsAtTheMeans) {
+    const detail::EffectParameters part({{ScalePrior::half_normal(1.5), ScalePrior::half_normal(0.4)}, false, false},
+                                        Vector{{1.0, 1.0}}, {{}, 0, Vector{{0.0, 2.0}}}, "g");
+    double total = 0.0;
+    constexpr double kStep = 0.05;
+    for (double log_intercept = -12.0; log_intercept < 3.0; log_intercept += kStep) {
+        for (double log_slope = -12.0; log_slope < 2.0; log_slope += kStep) {
+            for (double z = -7.0; z <= 7.0; z += kStep) {
+                Vector unused = Vector::Zero(3);
+                total +=
+                    kStep * kStep * kStep * std::exp(part.log_prior(Vector{{log_intercept, log_slope, z}}, unused));
+            }
+        }
+    }
+    EXPECT_NEAR(total, 1.0, 1e-3);
 }
 
 // By quadrature over the correlation and one sd, half_t(2, A) is left of the other.
 TEST(Field, HuangAndWandsPriorHasHalfTMarginals) {
     const detail::EffectParameters part({{ScalePrior::half_t(2.0, 1.5), ScalePrior::half_t(2.0, 0.4)}, true},
-                                        Vector{{1.0, 1.0}}, "g");
+                                        Vector{{1.0, 1.0}}, {}, "g");
     for (const double t : {-1.0, 0.2, 1.3}) {
         double marginal = 0.0;
         constexpr double kStep = 0.1;
