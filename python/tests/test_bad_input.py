@@ -107,8 +107,8 @@ CASES = {
     "chunks that are a number": (lambda: fitted(lambda: 3), TypeError, "not iterable"),
     "a path with a zero": (lambda: fitted("a\0b.csv"), ValueError, "no name that a file"),
     "a fit file of bytes": (lambda: lrvb.load("/bin/ls"), ValueError, "is no fit file of lrvb"),
-    "a fit that is half of a surrogate pair": (lambda: lrvb.loads("\ud800"), ValueError, "a fit: "),
-    "a fit of such a name": (lambda: lrvb.loads("{}", "\udcff.json"), ValueError, "json: "),
+    "a fit that is half of a surrogate pair": (lambda: lrvb.loads("\ud800"), ValueError, "a fit is no fit file"),
+    "a fit of such a name": (lambda: lrvb.loads("{}", "\udcff.json"), ValueError, "json is no fit file"),
     "a fit that is no text": (lambda: lrvb.loads(None), ValueError, "must be text"),
     # Names.
     "a column without a name": (lambda: fitted(pd.DataFrame({"": X, "b": X})), ValueError, "column 1 of the frame has no name"),

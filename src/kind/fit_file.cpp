@@ -406,7 +406,7 @@ void write_fit(const std::string& path, const FitFile& fit) {
 std::string fit_text(const FitFile& fit) {
     std::string text = to_text(fit);
     try {
-        parse_fit(text, "the fit");
+        fit_of(parsed(text, "the fit"), "the fit");
     } catch (const std::runtime_error& error) {
         throw std::runtime_error(
             fmt::format("{}. The fit is not written; change the unit or the origin of the columns", error.what()));

@@ -58,7 +58,7 @@ test('effects of groups stand by their size, each effect by itself', async () =>
   const page = folder.report(['regression', 'sleepstudy.csv', 'Reaction ~ Days + (Days | Subject)'], 'sleepstudy.csv', 'sleep');
   assert.deepEqual(await visit(page), ['caterpillar', 'shrinkage', 'group-residuals']);
   for (const [choice, suffix] of [
-    ['0', ',intercept]'],
+    ['0', ',intercept_at_means]'],
     ['1', ',Days]'],
   ]) {
     await browser.set('#groups select', choice);
