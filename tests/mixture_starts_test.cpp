@@ -1,5 +1,6 @@
 // The starts of a mixture's fit: whether they reach the optimum that many starts of an independent ascent find.
 
+#include "kind/mixture/starts.hpp"
 #include "plain_mixture.hpp"
 #include "support.hpp"
 
@@ -22,6 +23,28 @@ MixtureSpecification components(Index count) {
     MixtureSpecification specification;
     specification.components = count;
     return specification;
+}
+
+// Columns of zeros change no axis: with them there are more columns than rows, whose axes are found by products of the
+// rows.
+TEST(MixtureStarts, WideRowsAreSplitAsTheSameRowsWithoutColumnsOfZeros) {
+    Random random(4);
+    Matrix rows = test::random_matrix(30, 4, random);
+    rows.col(2) *= 3.0;
+    Matrix wide = Matrix::Zero(30, 50);
+    wide.leftCols(4) = rows;
+    Matrix responsibilities = Matrix::Zero(30, 2);
+    for (Index n = 0; n < 30; ++n) responsibilities(n, 0) = random.uniform();
+    for (const bool into_shells : {false, true}) {
+        Matrix narrow_split = responsibilities;
+        Matrix wide_split = responsibilities;
+        detail::split_in_two(rows, 0, 1, into_shells, narrow_split);
+        detail::split_in_two(wide, 0, 1, into_shells, wide_split);
+        const Matrix mirrored = wide_split.rowwise().reverse();  // an axis has no direction
+        const double error = std::min((wide_split - narrow_split).cwiseAbs().maxCoeff(),
+                                      into_shells ? 1.0 : (mirrored - narrow_split).cwiseAbs().maxCoeff());
+        EXPECT_LT(error, 1e-8) << into_shells;
+    }
 }
 
 // What 'lrvb simulate mixture' writes.

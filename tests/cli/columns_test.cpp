@@ -3,6 +3,7 @@
 #include "csv.hpp"
 #include "program.hpp"
 
+#include <cstdint>
 #include <string>
 
 namespace lrvb::testing {
@@ -343,6 +344,31 @@ TEST_F(Columns, ColumnsThatNumberTheRowsAreSaid) {
         ASSERT_EQ(quiet.code, 0) << quiet.err;
         EXPECT_EQ(quiet.out.find("numbers the rows"), std::string::npos) << options;
     }
+}
+
+// Covariances of so many columns are not kept as matrices: the file has what answers for them.
+TEST_F(Columns, AMixtureOfManyColumnsIsReadAgain) {
+    constexpr int columns = 1100;
+    std::string rows;
+    for (int j = 0; j < columns; ++j) rows += (j == 0 ? "c" : ",c") + std::to_string(j);
+    rows += '\n';
+    std::uint32_t random = 1;
+    for (int n = 0; n < 30; ++n) {
+        for (int j = 0; j < columns; ++j) {
+            random = random * 1664525U + 1013904223U;
+            rows += (j == 0 ? "" : ",") + std::to_string((random >> 20U) + (n < 12 ? 6000U : 0U));
+        }
+        rows += '\n';
+    }
+    write("wide.csv", rows);
+    ASSERT_EQ(lrvb("fit mixture wide.csv -k 2 --covariance diagonal --check never -o fit.json --quiet").code, 0);
+    const Result pi = lrvb("summary fit.json --variables pi --format json");
+    ASSERT_EQ(pi.code, 0) << pi.err;
+    // The larger component has 18 of the 30 rows, and the prior counts one of each.
+    const nlohmann::json variables = pi.json().at("variables");
+    EXPECT_NEAR(variables.at(0).at("mean").get<double>(), 19.0 / 32.0, 0.01);
+    const Result covariance = lrvb("covariance fit.json --variables 'mu[1,c0],mu[1,c7]' --format csv");
+    EXPECT_EQ(covariance.code, 0) << covariance.err;
 }
 
 }  // namespace

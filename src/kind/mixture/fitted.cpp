@@ -107,7 +107,7 @@ FittedMixture::FittedMixture(FitFile fit_file, DataRows data, const MixtureFit& 
       specification_(record_->specification(file().data.weights.has_value(), threads)),
       model_(fit.model) {
     set_optimum(fit.optimum);
-    file().posterior = mixture_posterior(fit, file().data.columns);
+    set_posterior(mixture_posterior(fit, file().data.columns));
     set_other_optima([&](const Optimum& other) {
         MixtureFit there;
         there.model = fit.model;

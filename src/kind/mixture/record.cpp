@@ -2,6 +2,7 @@
 
 #include "base/messages.hpp"
 #include "base/validate.hpp"
+#include "kind/mixture/components.hpp"
 #include "linalg/semidefinite.hpp"
 
 #include <fmt/format.h>
@@ -209,6 +210,15 @@ std::vector<PriorNumber> MixtureRecord::prior(const DataRecord& data) const {
 
 std::vector<VariableMeaning> MixtureRecord::meanings(const FitFile& fit) const {
     return positions(fit).meanings();
+}
+
+SparseMatrix MixtureRecord::statistics(const FitFile& fit) const {
+    const MixtureComponents parts(columns(), is_full(), components);
+    RowFormat format;
+    format.centre = centre;
+    format.inverse_scale = scale.cwiseInverse();
+    const Functionals functionals = parts.in_data_units(positions(fit).stacked(parts.layout()), format);
+    return functionals.resolve(parts.layout()).weights;
 }
 
 void MixtureRecord::require_parameters(const Fields& file) const {

@@ -46,6 +46,7 @@ class MixtureRecord final : public ModelRecord {
     std::string prior_name() const override { return prior_origin; }
     std::vector<PriorNumber> prior(const DataRecord& data) const override;
     std::vector<VariableMeaning> meanings(const FitFile& fit) const override;
+    SparseMatrix statistics(const FitFile& fit) const override;
     void require_parameters(const Fields& file) const override;
     void require_agreement(const FitFile& fit, const Fields& file) const override;
     Document page(const FitFile& fit) const override;

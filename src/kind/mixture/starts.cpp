@@ -177,7 +177,11 @@ Vector split_coordinate(const Matrix& rows, const Vector& responsibilities, bool
     if (into_shells) {
         constexpr double least = 1e-12;
         const Vector scales = (axes.variances.array() + least).inverse();
-        const Vector beyond = (off.rowwise().squaredNorm() - along.rowwise().squaredNorm()).cwiseMax(0.0);
+        const Vector all = off.rowwise().squaredNorm();
+        Vector beyond = all - along.rowwise().squaredNorm();  // the axes found
+        for (Index n = 0; n < all.size(); ++n) {
+            if (beyond[n] < 1e-10 * all[n]) beyond[n] = 0.0;  // rounding
+        }
         coordinate = (along.cwiseAbs2() * scales + beyond / least).cwiseSqrt();
     } else {
         coordinate = along.col(along.cols() - 1);
