@@ -205,6 +205,8 @@ TEST(BugsShapes, WhatHasNoElementsIsRefusedInASentence) {
         "none[] ~ dnorm(0, 1)",
         "z <- 5:1",
         "z <- none",
+        "none <- none",
+        "none <- 3",
         "z[5:1] <- 5:1",
         "z <- t[2:1]",
         "z <- t[t[2:1]]",

@@ -337,6 +337,11 @@ void Resolver::define(std::size_t which) {
         break_relation(which);
         return;
     }
+    if (made.left.elements.cols() == 0) {
+        problems_.add(relation.left.place, no_elements(relation.left, "the left side of a relation"));
+        break_relation(which);
+        return;
+    }
     placed_[which].relation = relations.size();
     relations.push_back(std::move(made));
     const Reference& left = relations.back().left;

@@ -59,8 +59,8 @@ TEST_F(ModelLimits, ChainsThatGrowAreRefusedInASentence) {
                        " } y ~ dnorm(x[5000], 1) }",
                    "{\"y\": 3}");
     };
-    for (const std::string value :
-         {"exp(0.01 * x[i-1])", "x[i-1] * (1 - x[i-1])", "abs(x[i-1] - e[i])", "max(x[i-1], e[i])"}) {
+    for (const std::string value : {"exp(0.01 * x[i-1])", "x[i-1] * (1 - x[i-1])", "abs(x[i-1] - e[i])",
+                                    "max(x[i-1], e[i])", "ifelse(x[i-1] > 0, x[i-1], e[i])"}) {
         const Result result = chain(value);
         EXPECT_EQ(result.code, 1) << value;
         EXPECT_NE(result.err.find("m.bug:1:"), std::string::npos) << result.err;

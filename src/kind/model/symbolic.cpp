@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kDeepestFunctions = 30;
 constexpr std::size_t kMostTerms = 20'000;  // of a sum
+constexpr std::size_t kLargest = 200'000;   // nodes and functions of a sum, those within functions too
 
 void require_terms(std::size_t terms) {
     if (terms <= kMostTerms) return;
@@ -24,6 +25,22 @@ void require_terms(std::size_t terms) {
         fmt::format("this is a sum of {} products of nodes that are not known, which is more than {}: give "
                     "a part of it a distribution of its own",
                     terms, kMostTerms));
+}
+
+std::size_t size_of(const Sum& sum) {
+    std::size_t size = 0;
+    for (const Product& term : sum.terms) {
+        for (const Factor& factor : term.factors) size += factor.size;
+    }
+    return size;
+}
+
+void require_size(std::size_t size) {
+    if (size <= kLargest) return;
+    throw TooLarge(
+        fmt::format("this has more than {} functions and nodes when all deterministic nodes are put in: give "
+                    "a part of it a distribution of its own",
+                    kLargest));
 }
 
 NumberColumn combined(const NumberColumn& left, const NumberColumn& right,
@@ -176,10 +193,12 @@ Sum function_sum(const std::string& function, std::vector<Sum> arguments) {
     factor.function = function;
     factor.arguments = std::move(arguments);
     for (const Sum& argument : factor.arguments) {
+        factor.size += size_of(argument);
         for (const Product& term : argument.terms) {
             for (const Factor& inner : term.factors) factor.depth = std::max(factor.depth, inner.depth);
         }
     }
+    require_size(factor.size);
     if (++factor.depth > kDeepestFunctions) {
         throw TooLarge(
             fmt::format("functions of nodes stand within each other more than {} times here: give one of "
@@ -226,6 +245,7 @@ Sum scaled(const Sum& sum, const NumberColumn& by) {
 
 Sum multiplied(const Sum& left, const Sum& right) {
     require_terms(left.terms.size() * right.terms.size());
+    require_size(left.terms.size() * size_of(right) + right.terms.size() * size_of(left));
     Sum result;
     for (const Product& one : left.terms) {
         for (const Product& other : right.terms) result.terms.push_back(multiplied(one, other));

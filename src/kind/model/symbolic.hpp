@@ -43,7 +43,8 @@ struct Factor {
     double power = 1.0;
     std::string function;
     std::vector<Sum> arguments;
-    int depth = 0;  // functions within each other: 1 for one of nodes alone
+    int depth = 0;         // functions within each other: 1 for one of nodes alone
+    std::size_t size = 1;  // nodes and functions in it
 
     Index element(Index row) const {
         return elements.size() == 1 ? elements.front() : elements[static_cast<std::size_t>(row)];
