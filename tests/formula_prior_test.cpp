@@ -78,8 +78,8 @@ TEST(PriorSentence, IsRefusedWithThePlace) {
         {"beta[x ~ normal(0, 1)", {"the bracket [ is not closed by ] before the ~", 21}},
         {"beta ~ cauchy(1)",
          {"there is no distribution 'cauchy': there are normal(mean, sd), half_t(df, scale), "
-          "half_cauchy(scale), half_normal(scale), exponential(rate), uniform(lower, upper) and "
-          "gamma(shape, rate)",
+          "half_cauchy(scale), half_normal(scale), exponential(rate), uniform(lower, upper), "
+          "gamma(shape, rate), huang_wand(df) and lkj(eta)",
           7}},
         {"beta ~ normal(1)", {"normal(mean, sd) has 2 numbers, but 1 here", 7}},
         {"sd ~ half_cauchy(1, 2)", {"half_cauchy(scale) has one number, but 2 here", 20}},

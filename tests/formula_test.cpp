@@ -49,8 +49,11 @@ Names random_of(const std::string& formula) {
     Names result;
     const FormulaCoding coded = coding(formula);
     for (const FormulaCoding::Random& random : coded.random()) {
-        std::string text;
-        for (const std::string& effect : random.effects) text += (text.empty() ? "" : ", ") + effect;
+        std::string text;  // blocks of correlated effects apart
+        std::size_t next = 0;
+        for (const Index size : random.blocks) {
+            for (Index e = 0; e < size; ++e) text += (e > 0 ? ", " : text.empty() ? "" : "; ") + random.effects[next++];
+        }
         result.push_back(text + " | " + random.name);
     }
     return result;
@@ -120,8 +123,9 @@ TEST(Formula, ReadsRandomTerms) {
     EXPECT_EQ(random_of("y ~ x + (1 + x | g)"), Names{"intercept, x | g"});
     EXPECT_EQ(random_of("y ~ x + (0 + x | g)"), Names{"x | g"});
     EXPECT_EQ(random_of("y ~ x + (x - 1 | g)"), Names{"x | g"});
-    EXPECT_EQ(random_of("y ~ x + (x || g)"), (Names{"intercept | g", "x | g"}));
-    EXPECT_EQ(random_of("y ~ x + (x*z || g)"), (Names{"intercept | g", "x | g", "z | g", "x:z | g"}));
+    EXPECT_EQ(random_of("y ~ x + (x || g)"), Names{"intercept; x | g"});
+    EXPECT_EQ(random_of("y ~ x + (x*z || g)"), Names{"intercept; x; z; x:z | g"});
+    EXPECT_EQ(random_of("y ~ (1 | g) + (1 | w) + (0 + x | g)"), (Names{"intercept; x | g", "intercept | w"}));
     EXPECT_EQ(random_of("y ~ (1 | g/a)"), (Names{"intercept | g", "intercept | g:a"}));
     EXPECT_EQ(random_of("y ~ (1 | g/a/b)"), (Names{"intercept | g", "intercept | g:a", "intercept | g:a:b"}));
     EXPECT_EQ(random_of("y ~ (1 | g:a) + (1 | b)"), (Names{"intercept | g:a", "intercept | b"}));
@@ -129,7 +133,7 @@ TEST(Formula, ReadsRandomTerms) {
     EXPECT_EQ(random_of("y ~ (1 | factor(w))"), Names{"intercept | w"});
     EXPECT_EQ(random_of("y ~ (a | g)"), Names{"intercept, a=a2 | g"});
     EXPECT_EQ(random_of("y ~ (0 + a | g)"), Names{"a=a1, a=a2 | g"});
-    EXPECT_EQ(random_of("y ~ (a || g)"), (Names{"intercept | g", "a=a1, a=a2 | g"})) << "as lme4 has it";
+    EXPECT_EQ(random_of("y ~ (a || g)"), Names{"intercept; a=a1, a=a2 | g"}) << "as lme4 has it";
     EXPECT_EQ(random_of("y ~ (poly(x, 2) | g)"), Names{"intercept, poly(x,2)[1], poly(x,2)[2] | g"});
 }
 

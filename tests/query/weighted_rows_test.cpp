@@ -154,8 +154,11 @@ TEST_F(WeightlessLevel, IsNoneOfTheFit) {
     EXPECT_EQ(with->posterior().mean, without->posterior().mean);
     EXPECT_EQ(with->file().data.rows, 32);
     EXPECT_EQ(with->file_row(4), 6);  // row 5 is the first without weight
-    EXPECT_EQ(with->file().notes, (std::vector<std::string>{"w: weights; 8 rows have the weight 0, and are left out"}));
-    EXPECT_TRUE(without->file().notes.empty());
+    const std::string meaning =
+        "weights: column w counts rows (a weight of 3 is 3 rows); for precisions use --precision-weights";
+    EXPECT_EQ(with->file().notes,
+              (std::vector<std::string>{meaning, "w: weights; 8 rows have the weight 0, and are left out"}));
+    EXPECT_EQ(without->file().notes, std::vector<std::string>{meaning});
     write_fit(folder_.path("fit.json"), with->file());
     const auto again = restore(read_fit(folder_.path("fit.json")), all_);
     EXPECT_EQ(again->file_row(4), 6);
