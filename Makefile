@@ -1,6 +1,6 @@
 # Thin targets over scripts/setup (Debian packages) and the CMake presets.
 
-.PHONY: demo test python mpi consumer install uninstall deb bench models compare-lme4 checks honesty optima sbc picture screenshots reproduce asan fuzz tidy format format-check clean setup
+.PHONY: demo test snapshot snapshot-compare python mpi consumer install uninstall deb bench models compare-lme4 checks honesty optima sbc picture screenshots reproduce asan fuzz tidy format format-check clean setup
 .DEFAULT_GOAL := demo
 
 setup:
@@ -78,6 +78,12 @@ reproduce: build/release/build.ninja
 models: build/release/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset release --target lrvb_program
 	@node scripts/models.mjs build/release/bin/lrvb docs/models.md
+
+# The numbers of about 100 fits, kept in tests/snapshot/kept: recorded, or compared with those of this build.
+# FITS='poisson pump' chooses fits by parts of their names.
+snapshot snapshot-compare: build/release/build.ninja
+	@cmake --build --parallel $(shell nproc) --preset release --target lrvb_program snapshot_models
+	@node scripts/snapshot.mjs $(if $(filter snapshot,$@),record,compare) build/release $(FITS)
 
 bench: build/release/build.ninja with-mpi-release
 	@cmake --build --parallel $(shell nproc) --preset release --target benchmarks lrvb_program
