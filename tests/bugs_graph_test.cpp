@@ -1,3 +1,5 @@
+#include "says.hpp"
+
 #include <lrvb/bugs/graph.hpp>
 
 #include <gtest/gtest.h>
@@ -318,10 +320,9 @@ TEST(BugsGraph, TooManyRowsAreRefused) {
         }
         return std::string();
     };
-    EXPECT_EQ(refusal("model { for (i in 1:2000) { x[i] ~ dnorm(0, 1) } }"),
-              "the loop over 'i' has 2000 rounds in all, which is more than 1000");
-    EXPECT_EQ(refusal("model { x[40,50] ~ dnorm(0, 1) }"), "'x' has 2000 elements, which is more than 1000");
-    EXPECT_EQ(refusal("model { x <- sum(1:2000) }"), "this has more than 1000 numbers");
+    EXPECT_TRUE(test::says(refusal("model { for (i in 1:2000) { x[i] ~ dnorm(0, 1) } }"), {"'i'", "2000", "1000"}));
+    EXPECT_TRUE(test::says(refusal("model { x[40,50] ~ dnorm(0, 1) }"), {"'x'", "2000", "1000"}));
+    EXPECT_TRUE(test::says(refusal("model { x <- sum(1:2000) }"), {"1000", "numbers"}));
 }
 
 TEST(BugsGraph, ManyRowsCostLittle) {

@@ -2,6 +2,7 @@
 #include "field_truth.hpp"
 #include "model/field/likelihood.hpp"
 #include "model/field/smooth_function.hpp"
+#include "says.hpp"
 
 #include <lrvb/lrvb.hpp>
 #include <lrvb/model/field.hpp>
@@ -135,35 +136,35 @@ TEST(FieldRows, ResponsesThatAFamilyCannotHaveAreRefusedWithTheirRow) {
         }
         return std::string();
     };
-    EXPECT_EQ(message([](FieldData& data) { data.y[2] = 0.5; }), "row 3: the response is 0.5, but must be 0 or 1");
-    EXPECT_EQ(message([](FieldData& data) {
-                  data.trials = Vector::Constant(20, 2.0);
-                  data.y[4] = 3.0;
-              }),
-              "row 5: the number of successes is 3, but must be at most its trials, 2");
-    EXPECT_EQ(message([](FieldData& data) {
-                  data.family = FieldFamily::poisson;
-                  data.link = FieldLink::log;
-                  data.y[0] = -1.0;
-              }),
-              "row 1: the count is -1, but must be a whole number and not negative");
-    EXPECT_EQ(message([](FieldData& data) {
-                  data.family = FieldFamily::poisson;
-                  data.link = FieldLink::log;
-                  data.y[1] = 1.5;
-              }),
-              "row 2: the count is 1.5, but must be a whole number and not negative");
-    EXPECT_EQ(message([](FieldData& data) {
-                  data.family = FieldFamily::poisson;
-                  data.link = FieldLink::log;
-                  data.y[2] = 1e31;
-              }),
-              "row 3: the count is 1e+31, but must be at most 1e12: fit the logarithm of larger ones");
-    EXPECT_EQ(message([](FieldData& data) {
-                  data.trials = Vector::Constant(20, 2.0);
-                  data.trials[1] = 1e13;
-              }),
-              "row 2: the number of trials is 10000000000000, but must be at most 1e12");
+    EXPECT_TRUE(test::says(message([](FieldData& data) { data.y[2] = 0.5; }), {"row 3", "0.5", "0", "1", "response"}));
+    EXPECT_TRUE(test::says(message([](FieldData& data) {
+                               data.trials = Vector::Constant(20, 2.0);
+                               data.y[4] = 3.0;
+                           }),
+                           {"row 5", "3", "2", "successes", "trials"}));
+    EXPECT_TRUE(test::says(message([](FieldData& data) {
+                               data.family = FieldFamily::poisson;
+                               data.link = FieldLink::log;
+                               data.y[0] = -1.0;
+                           }),
+                           {"row 1", "-1", "count"}));
+    EXPECT_TRUE(test::says(message([](FieldData& data) {
+                               data.family = FieldFamily::poisson;
+                               data.link = FieldLink::log;
+                               data.y[1] = 1.5;
+                           }),
+                           {"row 2", "1.5", "count"}));
+    EXPECT_TRUE(test::says(message([](FieldData& data) {
+                               data.family = FieldFamily::poisson;
+                               data.link = FieldLink::log;
+                               data.y[2] = 1e31;
+                           }),
+                           {"row 3", "1e+31", "1e12", "count", "fit"}));
+    EXPECT_TRUE(test::says(message([](FieldData& data) {
+                               data.trials = Vector::Constant(20, 2.0);
+                               data.trials[1] = 1e13;
+                           }),
+                           {"row 2", "10000000000000", "1e12", "trials"}));
 }
 
 // Large counts say of effects what their logarithms say, whatever their unit: the rate of a count in thousandths is

@@ -1,4 +1,5 @@
 #include "data_files.hpp"
+#include "says.hpp"
 
 #include <lrvb/formula/design.hpp>
 
@@ -190,8 +191,9 @@ TEST(FormulaDesign, NestsGroups) {
     EXPECT_EQ(design.random[1].name, "g:h");
     EXPECT_EQ(design.random[1].levels, (Names{"a:1", "a:2", "b:1"})) << "those that occur";
     EXPECT_EQ(design.random[1].level, (Levels{2, 1, 2, 0}));
-    EXPECT_EQ(message_of<std::runtime_error>([] { design_of("y ~ (1 | g:h)", "y,g,h\n1,a:b,c\n2,a,b:c\n"); }),
-              "a.csv: two levels of 'g:h' are both called 'a:b:c': rename one of them");
+    EXPECT_TRUE(
+        test::says(message_of<std::runtime_error>([] { design_of("y ~ (1 | g:h)", "y,g,h\n1,a:b,c\n2,a,b:c\n"); }),
+                   {"a.csv", "'g:h'", "'a:b:c'", "levels", "called", "rename"}));
 }
 
 TEST(FormulaDesign, TakesBaselinesAndFactorsByName) {
@@ -201,30 +203,28 @@ TEST(FormulaDesign, TakesBaselinesAndFactorsByName) {
     options.baselines = {{"cyl", "6.0"}};
     EXPECT_EQ(design_of("y ~ cyl * wt", table, options).names, (Names{"cyl=4", "cyl=8", "wt", "cyl=4:wt", "cyl=8:wt"}));
     options.baselines = {{"wt", "1"}};
-    EXPECT_EQ(message_of<std::runtime_error>([&] { design_of("y ~ cyl * wt", table, options); }),
-              "a.csv: column 'wt' is no factor of the regression, so that it has no baseline: leave the baseline out");
+    EXPECT_TRUE(test::says(message_of<std::runtime_error>([&] { design_of("y ~ cyl * wt", table, options); }),
+                           {"a.csv", "'wt'", "baseline", "leave"}));
     options.baselines = {{"cyl", "5"}};
-    EXPECT_EQ(message_of<std::runtime_error>([&] { design_of("y ~ cyl * wt", table, options); }),
-              "a.csv: column 'cyl' has no level '5' that could be its baseline: its levels are '4', '6' and '8'");
+    EXPECT_TRUE(test::says(message_of<std::runtime_error>([&] { design_of("y ~ cyl * wt", table, options); }),
+                           {"a.csv", "'cyl'", "'5'", "'4'", "'6'", "'8'", "baseline", "level"}));
 }
 
 TEST(FormulaDesign, RefusesWhatMakesNoFactor) {
-    EXPECT_EQ(message_of<std::runtime_error>([] { design_of("y ~ g", "y,g\n1,a\n2,a\n"); }),
-              "a.csv: column 'g' has the level 'a' in every row, which tells nothing: leave it out");
-    EXPECT_EQ(message_of<std::runtime_error>([] { design_of("y ~ g", "y,g\n1,a\n2,b\n3,c\n"); }),
-              "a.csv: column 'g' groups, with another value in every row, too many for a factor: leave it out, correct "
-              "it if it should hold numbers, or make it a random term, (1 | g)");
+    EXPECT_TRUE(test::says(message_of<std::runtime_error>([] { design_of("y ~ g", "y,g\n1,a\n2,a\n"); }),
+                           {"a.csv", "'g'", "'a'", "level", "leave"}));
+    EXPECT_TRUE(test::says(message_of<std::runtime_error>([] { design_of("y ~ g", "y,g\n1,a\n2,b\n3,c\n"); }),
+                           {"a.csv", "'g'", "1", "numbers", "leave"}));
     std::string table = "y,g\n";
     for (int i = 0; i < 2200; ++i) table += "1,g" + std::to_string(i % 1100) + "\n";
-    EXPECT_EQ(
-        message_of<std::runtime_error>([&] { design_of("y ~ g", table); }),
-        "a.csv: column 'g' groups, with 1100 levels, too many for a factor: leave it out, correct it if it should "
-        "hold numbers, or make it a random term, (1 | g)");
+    EXPECT_TRUE(test::says(message_of<std::runtime_error>([&] { design_of("y ~ g", table); }),
+                           {"a.csv", "'g'", "1100", "1", "levels", "numbers", "leave"}));
     EXPECT_EQ(design_of("y ~ (1 | g)", table).random[0].levels.size(), 1100U);
     EXPECT_EQ(design_of("y ~ (1 | g)", "y,g\n1,a\n2,b\n").random[0].levels.size(), 2U) << "a group for every row";
     // A column called as another's level is.
-    EXPECT_EQ(message_of<std::invalid_argument>([&] { design_of("y ~ g + `g=b`", "y,g,g=b\n1,a,2\n2,b,3\n3,a,1\n"); }),
-              "two columns of the regression are called 'g=b': rename one of them");
+    EXPECT_TRUE(test::says(
+        message_of<std::invalid_argument>([&] { design_of("y ~ g + `g=b`", "y,g,g=b\n1,a,2\n2,b,3\n3,a,1\n"); }),
+        {"'g=b'", "called", "rename"}));
 }
 
 /// There and back through the text of a file.

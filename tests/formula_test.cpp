@@ -1,4 +1,5 @@
 #include "data_files.hpp"
+#include "says.hpp"
 
 #include <lrvb/formula/design.hpp>
 #include <lrvb/formula/formula.hpp>
@@ -64,6 +65,12 @@ struct Refusal {
     std::string sentence;
     std::size_t place = 0;
     std::string what;
+};
+
+/// What a sentence must name, and the place of the mark.
+struct ExpectedRefusal {
+    std::vector<std::string> words;
+    std::size_t place = 0;
 };
 
 Refusal refusal_of(const std::string& formula) {
@@ -154,95 +161,71 @@ TEST(Formula, HasAMarkUnderThePlace) {
 }
 
 TEST(Formula, RefusesWhatIsNoFormula) {
-    const std::vector<std::pair<std::string, Refusal>> cases = {
-        {"", {"there is no ~ between the response and the terms, as in 'y ~ x'", 0, ""}},
-        {"y + x", {"there is no ~ between the response and the terms, as in 'y ~ x'", 5, ""}},
-        {"~ x", {"the response is missing before the ~", 0, ""}},
-        {"y ~", {"a term is missing here", 3, ""}},
-        {"y ~ x +", {"a term is missing here", 7, ""}},
-        {"y ~ x * + ", {"a term is missing here", 10, ""}},
-        {"y ~ (x + z", {"the parenthesis ( is not closed", 4, ""}},
-        {"y ~ log(x", {"the parenthesis ( is not closed", 7, ""}},
-        {"y ~ x)", {"the parenthesis ) was not opened", 5, ""}},
-        {"y ~ `x", {"the backquote is not closed", 4, ""}},
-        {"y ~ ``", {"there is no name between the backquotes", 4, ""}},
-        {"y ~ x ~ z", {"there is a second ~: a formula has one", 6, ""}},
-        {"y ~ x z", {"'z' is not understood here: an operator such as + may be missing before it", 6, ""}},
-        {"y ~ 2x", {"'2x' is not understood here", 4, ""}},
-        {"y ~ x % z", {"'%' is not understood here: an operator such as + may be missing before it", 6, ""}},
-        {"y ~ x | g", {"| stands in parentheses of its own, as in (1 | group)", 6, ""}},
-        {"y ~ x:(1 | g)",
-         {"a random term is joined to others by + alone, in parentheses of its own, as in x + (1 | group)", 9, ""}},
-        {"y ~ (1 + (1 | a) | g)", {"a random term stands within another: join it by + outside of it", 9, ""}},
-        {"y ~ (1 | g | a)", {"a random term has one |", 11, ""}},
-        {"y ~ x - (1 | g)", {"a random term cannot be taken away: leave it out", 6, ""}},
-        {"y ~ (0 | g)", {"the random term has no effect: write (1 | group) for one of each group", 5, ""}},
-        {"y ~ (1 | g + a)", {"groups are not added: write (… | g) + (… | h), a random term for each", 11, ""}},
-        {"y ~ (1 | g * a)", {"groups are not multiplied: write (… | g) + (… | h) + (… | g:h)", 11, ""}},
-        {"y ~ (1 | 1)", {"behind | stands a column that groups, or g:h, or g/h", 9, ""}},
-        {"y ~ (1 | g:g)", {"column 'g' is twice in one group: leave it out once", 11, ""}},
-        {"y ~ (1 | g) + (x | g)",
-         {"the intercept of 'g' is in two random terms: leave it out of one, as in (0 + x | group)", 15, ""}},
-        {"y ~ 0", {"nothing is left to explain the response: give it an intercept or a term", 4, ""}},
-        {"y ~ 0 + offset(x)", {"nothing is left to explain the response: give it an intercept or a term", 4, ""}},
-        {"y ~ 2 * x",
-         {"a number among the terms is 0 or 1, without and with an intercept: arithmetic stands in I(), "
-          "as in I(2 * x)",
-          4, ""}},
-        {"y ~ x^z",
-         {"the power of terms is a whole number from 1, which says how many of them a term may have: "
-          "arithmetic stands in I(), as in I(x^2)",
-          5, ""}},
-        {"y ~ x + y", {"the response 'y' is also a term: leave it out there", 8, ""}},
-        {"log(y) ~ x * log(y)", {"the response 'log(y)' is also a term: leave it out there", 13, ""}},
-        {"cbind(y, x) ~ x", {"the response 'x' is also a term: leave it out there", 14, ""}},
-        {"cbind(y) ~ x", {"cbind() as a response takes two arguments, successes and failures", 0, ""}},
-        {"y ~ cbind(x, z)", {"cbind() is for the response alone", 4, ""}},
-        {"y ~ x - offset(z)", {"an offset cannot be taken away: leave it out, or negate what it is of", 6, ""}},
-        {"y ~ x:offset(z)", {"an offset has no part in a product of terms: join it by + to all of them", 6, ""}},
-        {"y ~ log()", {"log() lacks an argument", 4, ""}},
-        {"y ~ log(x, 2)", {"log() takes no argument more than 1", 11, ""}},
-        {"y ~ log(x:z)", {": joins terms, and has no place in arithmetic", 9, ""}},
-        {"y ~ log(poly(x, 2))", {"poly() has no place in arithmetic", 8, ""}},
-        {"y ~ poly(x, 0)", {"the degree of poly() is a whole number from 1 to 20", 12, ""}},
-        {"y ~ poly(w, 3)",
-         {"small.csv: w has no more than 3 different values, too few for a polynomial of degree 3", 4, ""}},
-        {"y ~ factor(x + 1)",
-         {"factor() takes a column, and no more: its levels are sorted, and a baseline is chosen by name", 11, ""}},
-        {"y ~ spline(x)",
-         {"there is no function 'spline': there are log, log2, log10, log1p, exp, expm1, sqrt, abs, "
-          "I, poly, scale, factor, C, offset and, as a response, cbind",
-          4, ""}},
-        {"y ~ log(a)",
-         {"small.csv: row 1, column 'a': 'a1' is not a number, but must be here: correct it, or write NA "
-          "if it is missing",
-          8, ""}},
-        {"a ~ x",
-         {"small.csv: row 1, column 'a': 'a1' is not a number, but must be here: correct it, or write NA if "
-          "it is missing",
-          0, ""}},
-        {"y ~ log(x - 3)",
-         {"small.csv: row 1: log(x-3) is not a finite number, as x-3 is -2: correct the row, leave it out, or take "
-          "another function",
-          4, ""}},
-        {"y ~ I(1 / (x - 2))",
-         {"small.csv: row 2: 1/(x-2) is not a finite number: correct the row, leave it out, or take another function",
-          6, ""}},
+    const std::vector<std::pair<std::string, ExpectedRefusal>> cases = {
+        {"", {{"'y ~ x'", "~", "response"}, 0}},
+        {"y + x", {{"'y ~ x'", "~", "response"}, 5}},
+        {"~ x", {{"~", "response", "missing"}, 0}},
+        {"y ~", {{"missing"}, 3}},
+        {"y ~ x +", {{"missing"}, 7}},
+        {"y ~ x * + ", {{"missing"}, 10}},
+        {"y ~ (x + z", {{"parenthesis", "closed"}, 4}},
+        {"y ~ log(x", {{"parenthesis", "closed"}, 7}},
+        {"y ~ x)", {{"parenthesis", "opened"}, 5}},
+        {"y ~ `x", {{"backquote", "closed"}, 4}},
+        {"y ~ ``", {{"backquotes", "between"}, 4}},
+        {"y ~ x ~ z", {{"~", "formula", "second"}, 6}},
+        {"y ~ x z", {{"'z'", "operator", "missing"}, 6}},
+        {"y ~ 2x", {{"'2x'", "understood"}, 4}},
+        {"y ~ x % z", {{"'%'", "operator", "missing"}, 6}},
+        {"y ~ x | g", {{"(1 | group)", "parentheses", "stands"}, 6}},
+        {"y ~ x:(1 | g)", {{"(1 | group)", "random"}, 9}},
+        {"y ~ (1 + (1 | a) | g)", {{"random", "another", "outside"}, 9}},
+        {"y ~ (1 | g | a)", {{"random"}, 11}},
+        {"y ~ x - (1 | g)", {{"random", "leave"}, 6}},
+        {"y ~ (0 | g)", {{"(1 | group)", "random", "write"}, 5}},
+        {"y ~ (1 | g + a)", {{"random", "write"}, 11}},
+        {"y ~ (1 | g * a)", {{"write", "multiplied", "groups"}, 11}},
+        {"y ~ (1 | 1)", {{"stands", "behind"}, 9}},
+        {"y ~ (1 | g:g)", {{"'g'", "twice", "leave"}, 11}},
+        {"y ~ (1 | g) + (x | g)", {{"'g'", "(0 + x | group)", "random", "leave"}, 15}},
+        {"y ~ 0", {{"response", "give"}, 4}},
+        {"y ~ 0 + offset(x)", {{"response", "give"}, 4}},
+        {"y ~ 2 * x", {{"I()", "I(2 * x)", "0", "1", "arithmetic"}, 4}},
+        {"y ~ x^z", {{"I()", "I(x^2)", "1", "power", "arithmetic"}, 5}},
+        {"y ~ x + y", {{"'y'", "response", "leave"}, 8}},
+        {"log(y) ~ x * log(y)", {{"'log(y)'", "response", "leave"}, 13}},
+        {"cbind(y, x) ~ x", {{"'x'", "response", "leave"}, 14}},
+        {"cbind(y) ~ x", {{"cbind()", "response", "successes"}, 0}},
+        {"y ~ cbind(x, z)", {{"cbind()", "response"}, 4}},
+        {"y ~ x - offset(z)", {{"offset", "leave"}, 6}},
+        {"y ~ x:offset(z)", {{"offset", "product"}, 6}},
+        {"y ~ log()", {{"log()", "argument"}, 4}},
+        {"y ~ log(x, 2)", {{"log()", "1", "argument"}, 11}},
+        {"y ~ log(x:z)", {{"arithmetic", "terms"}, 9}},
+        {"y ~ log(poly(x, 2))", {{"poly()", "arithmetic"}, 8}},
+        {"y ~ poly(x, 0)", {{"poly()", "1", "20", "degree"}, 12}},
+        {"y ~ poly(w, 3)", {{"small.csv", "3", "degree"}, 4}},
+        {"y ~ factor(x + 1)", {{"factor()", "baseline", "levels"}, 11}},
+        {"y ~ spline(x)", {{"'spline'", "offset", "response", "scale"}, 4}},
+        {"y ~ log(a)", {{"small.csv", "'a'", "'a1'", "row 1", "NA", "missing", "correct"}, 8}},
+        {"a ~ x", {{"small.csv", "'a'", "'a1'", "row 1", "NA", "missing", "correct"}, 0}},
+        {"y ~ log(x - 3)", {{"small.csv", "row 1", "log(x-3)", "3", "-2", "correct"}, 4}},
+        {"y ~ I(1 / (x - 2))", {{"small.csv", "row 2", "1", "2", "correct"}, 6}},
     };
     for (const auto& [formula, expected] : cases) {
         const Refusal refusal = refusal_of(formula);
-        EXPECT_EQ(refusal.sentence, expected.sentence) << formula;
+        EXPECT_TRUE(test::says(refusal.sentence, expected.words)) << formula;
         EXPECT_EQ(refusal.place, expected.place) << formula;
     }
 }
 
 TEST(Formula, RefusesDeepAndEndlessOnesEarly) {
-    EXPECT_EQ(refusal_of("y ~ " + std::string(100'000, '(') + "x").sentence,
-              "parentheses stand within each other more than 50 times");
-    EXPECT_EQ(refusal_of("y ~ " + std::string(100'000, '-') + "x").sentence, "a term is missing here");
+    EXPECT_TRUE(
+        test::says(refusal_of("y ~ " + std::string(100'000, '(') + "x").sentence, {"50", "parentheses", "within"}));
+    EXPECT_TRUE(test::says(refusal_of("y ~ " + std::string(100'000, '-') + "x").sentence, {"missing"}));
     std::string many = "y ~ (c1";
     for (int i = 2; i < 300; ++i) many += " + c" + std::to_string(i);
-    EXPECT_EQ(refusal_of(many + ")^9").sentence, "these are more than 20000 terms, too many");
+    EXPECT_TRUE(test::says(refusal_of(many + ")^9").sentence, {"20000", "too many"}));
     std::string powers = "y ~ x";
     for (int i = 0; i < 20'000; ++i) powers += "^1";
     EXPECT_EQ(names_of(powers), Names{"x"});

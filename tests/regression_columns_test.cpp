@@ -1,6 +1,7 @@
 // How the columns of a table become parts of a regression: groups or numbers, what is refused, and what is said.
 
 #include "data_files.hpp"
+#include "says.hpp"
 #include "support.hpp"
 
 #include <lrvb/kind/fitted_model.hpp>
@@ -121,12 +122,11 @@ TEST_F(RegressionColumns, OneTextAmongNumbersIsRefusedWithItsRowAndThreeWaysOut)
     const auto fit_file = [&](const Settings& settings) {
         return find_kind("regression")->fit(FitRequest{file, settings, {}, 1, {}});
     };
-    EXPECT_EQ(message_of<std::runtime_error>([&] {
-                  fit_file({{"response", "y"}});
-              }),
-              file +
-                  ": row 51, column 'age': 'N/A' is not a number, but 199 of the column's 200 values are: correct it; "
-                  "--na N/A --drop-missing leaves out such rows, and --factor age takes the column as groups");
+    EXPECT_TRUE(test::says(
+        message_of<std::runtime_error>([&] {
+            fit_file({{"response", "y"}});
+        }),
+        {file, "'age'", "'N/A'", "--na", "--drop-missing", "--factor", "row 51", "199", "200", "missing", "correct"}));
     const auto dropped =
         find_kind("regression")
             ->fit(FitRequest{Dataset(file, {.na = {"N/A"}}), {{"response", "y"}, {"drop-missing", "true"}}, {}, 1, {}});
@@ -137,12 +137,11 @@ TEST_F(RegressionColumns, OneTextAmongNumbersIsRefusedWithItsRowAndThreeWaysOut)
 }
 
 TEST_F(RegressionColumns, SeveralTextsAreOfferedAsMissingTogether) {
-    EXPECT_EQ(refusal("y,x\n1,?\n2,3\n3,-\n4,4\n5,1\n6,2\n", {{"response", "y"}}),
-              "row 1, column 'x': '?' is not a number, but 4 of the column's 6 values are: correct it; --na='-,?' "
-              "--drop-missing leaves out such rows, and --factor x takes the column as groups");
-    EXPECT_EQ(refusal("y,x\n1,2\n2,3\n?,5\n4,4\n5,1\n6,2\n", {{"response", "y"}}),
-              "row 3, column 'y': '?' is not a number, but 5 of the column's 6 values are: correct it; --na '?' "
-              "--drop-missing leaves out such rows");
+    EXPECT_TRUE(
+        test::says(refusal("y,x\n1,?\n2,3\n3,-\n4,4\n5,1\n6,2\n", {{"response", "y"}}),
+                   {"'x'", "'?'", "'-,?'", "--na", "--drop-missing", "--factor", "row 1", "4", "6", "missing"}));
+    EXPECT_TRUE(test::says(refusal("y,x\n1,2\n2,3\n?,5\n4,4\n5,1\n6,2\n", {{"response", "y"}}),
+                           {"'y'", "'?'", "--na", "--drop-missing", "row 3", "5", "6", "missing"}));
 }
 
 TEST_F(RegressionColumns, TextWithSomeNumbersIsGroupsAndSaid) {
@@ -155,17 +154,14 @@ TEST_F(RegressionColumns, TextWithSomeNumbersIsGroupsAndSaid) {
 
 TEST_F(RegressionColumns, DecisionsThatCannotBeAreRefused) {
     const Settings y{{"response", "y"}};
-    EXPECT_EQ(refusal("y,x\n1,a\n2,b\n3,a\n4,2\n", {{"response", "y"}, {"numeric", "x"}}),
-              "row 1, column 'x': 'a' is not a number, so that --numeric cannot take the column: correct it, or leave "
-              "the column out");
-    EXPECT_EQ(refusal("y,x\n1,2\n2,3\n", {{"response", "y"}, {"numeric", "x"}, {"factor", "x"}}),
-              "--factor and --numeric both have 'x': give it to one of them");
-    EXPECT_EQ(refusal("y,x\n1,2\n2,3\n", {{"response", "y"}, {"factor", "y"}}),
-              "--factor y: the response must be numbers: leave it out there");
-    EXPECT_EQ(
-        refusal("y,my x\n1,\"2.5\"\n2,\"3\"\n3,\"1\"\n", y),
-        "column 'my x' holds numbers in quotes, another in every row, too many for groups: --numeric 'my x' takes "
-        "it as a number, or leave it out");
+    EXPECT_TRUE(test::says(refusal("y,x\n1,a\n2,b\n3,a\n4,2\n", {{"response", "y"}, {"numeric", "x"}}),
+                           {"'x'", "'a'", "--numeric", "row 1", "correct"}));
+    EXPECT_TRUE(test::says(refusal("y,x\n1,2\n2,3\n", {{"response", "y"}, {"numeric", "x"}, {"factor", "x"}}),
+                           {"'x'", "--factor", "--numeric", "give"}));
+    EXPECT_TRUE(test::says(refusal("y,x\n1,2\n2,3\n", {{"response", "y"}, {"factor", "y"}}),
+                           {"--factor", "response", "numbers", "leave"}));
+    EXPECT_TRUE(
+        test::says(refusal("y,my x\n1,\"2.5\"\n2,\"3\"\n3,\"1\"\n", y), {"'my x'", "--numeric", "numbers", "leave"}));
 }
 
 TEST_F(RegressionColumns, AnotherBaselineIsAnotherDifference) {
@@ -184,14 +180,13 @@ TEST_F(RegressionColumns, AnotherBaselineIsAnotherDifference) {
     EXPECT_EQ(slopes(*restore(read_fit(directory_.path("fit.json")), path(visits()))), slopes(*second));
 
     other.set("baseline", "cyl=5");
-    EXPECT_EQ(refusal(visits(), other),
-              "column 'cyl' has no level '5' that could be its baseline: its levels are '4', '6' and '8'");
+    EXPECT_TRUE(test::says(refusal(visits(), other), {"'cyl'", "'5'", "'4'", "'6'", "'8'", "baseline", "level"}));
     other.set("baseline", "gear=5");
-    EXPECT_EQ(refusal(visits(), other), "--baseline gear=5: there is no such column; those with groups are 'cyl'");
+    EXPECT_TRUE(test::says(refusal(visits(), other), {"'cyl'", "--baseline gear=5", "baseline"}));
     other.set("baseline", "6");
-    EXPECT_EQ(refusal(visits(), other), "--baseline 6: give a column and one of its levels, such as cyl=6");
-    EXPECT_EQ(refusal(visits(), {{"response", "y"}, {"baseline", "subject=309"}}),
-              "--baseline subject=309: column 'subject' is a number: --factor subject takes it as groups");
+    EXPECT_TRUE(test::says(refusal(visits(), other), {"--baseline", "6", "baseline", "levels", "give"}));
+    EXPECT_TRUE(test::says(refusal(visits(), {{"response", "y"}, {"baseline", "subject=309"}}),
+                           {"'subject'", "--baseline subject=309", "--factor", "baseline"}));
 }
 
 TEST_F(RegressionColumns, AResponseThatIsNoNormalOneIsWarnedOf) {

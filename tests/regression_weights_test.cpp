@@ -2,6 +2,7 @@
 // a row that is not there, and all that asks about rows knows it.
 
 #include "data_files.hpp"
+#include "says.hpp"
 #include "support.hpp"
 
 #include <lrvb/kind/fitted_model.hpp>
@@ -146,14 +147,11 @@ TEST(RegressionWeights, WeightsThatCannotBeAreRefused) {
     };
     Vector weights = Vector::Ones(32);
     weights[4] = -1.0;
-    EXPECT_EQ(refusal(weights), "a.csv: the weight of row 5 is -1, but must be zero or more");
+    EXPECT_TRUE(test::says(refusal(weights), {"a.csv", "row 5", "-1", "weight"}));
     weights.setZero();
-    EXPECT_EQ(refusal(weights),
-              "a.csv: there are no rows with a weight above zero, but a regression needs two rows at least");
+    EXPECT_TRUE(test::says(refusal(weights), {"a.csv", "weight", "needs"}));
     weights.setConstant(1.0 / 32.0);
-    EXPECT_EQ(refusal(weights),
-              "a.csv: the weights add up to 1, but a regression needs two rows at least: a weight says how often a row "
-              "counts; scale them so that they add up to the number of rows");
+    EXPECT_TRUE(test::says(refusal(weights), {"a.csv", "1", "weight", "weights", "scale"}));
     EXPECT_THROW(RegressionModel(weighted(motor_cars(), Vector::Ones(3))), std::invalid_argument);
 }
 
@@ -240,15 +238,14 @@ TEST_F(WeightedTable, WhatIsNoWeightIsRefusedWithItsRow) {
         });
         return message.starts_with(path) ? message.substr(path.size() + 2) : message;
     };
-    EXPECT_EQ(refusal("y,x,w\n1,1,1\n,2,1\n2,3,-2\n4,4,1\n", {{"weights", "w"}, {"drop-missing", "yes"}}),
-              "row 3, column 'w': the weight is -2, but must be zero or more: correct it");
-    EXPECT_EQ(
-        refusal("y,x,w\n1,1,1\n2,2,b\n4,3,1\n", {{"weights", "w"}}),
-        "row 2, column 'w': 'b' is not a number, but --weights must be: correct it, or write NA if it is missing");
-    EXPECT_EQ(refusal("y,x,w\n1,1,1\n2,2,2\n4,3,1\n", {{"weights", "y"}}),
-              "--weights and --response are one column: choose another");
-    EXPECT_EQ(refusal("y,x,w\n1,1,1\n2,2,2\n4,3,1\n", {{"weights", "w"}, {"factor", "w"}}),
-              "--factor w: weights must be numbers: leave it out there");
+    EXPECT_TRUE(test::says(refusal("y,x,w\n1,1,1\n,2,1\n2,3,-2\n4,4,1\n", {{"weights", "w"}, {"drop-missing", "yes"}}),
+                           {"'w'", "row 3", "-2", "weight", "correct"}));
+    EXPECT_TRUE(test::says(refusal("y,x,w\n1,1,1\n2,2,b\n4,3,1\n", {{"weights", "w"}}),
+                           {"'w'", "'b'", "--weights", "row 2", "NA", "weights", "missing", "correct"}));
+    EXPECT_TRUE(test::says(refusal("y,x,w\n1,1,1\n2,2,2\n4,3,1\n", {{"weights", "y"}}),
+                           {"--weights", "--response", "weights", "response"}));
+    EXPECT_TRUE(test::says(refusal("y,x,w\n1,1,1\n2,2,2\n4,3,1\n", {{"weights", "w"}, {"factor", "w"}}),
+                           {"--factor", "weights", "numbers", "leave"}));
 }
 
 }  // namespace

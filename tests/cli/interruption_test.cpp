@@ -1,5 +1,6 @@
 // Signals, and the files that are or are not there afterwards.
 
+#include "../says.hpp"
 #include "program.hpp"
 
 #include <cstdint>
@@ -35,7 +36,7 @@ TEST_F(Interruption, KeepsTheFitThatWasThereAndSaysSo) {
     const std::string before = read_text(work() / "fit.json");
     const Result result = interrupted_fit("-o fit.json");
     EXPECT_EQ(result.code, 130);
-    EXPECT_EQ(result.err, "lrvb: interrupted before the fit converged: fit.json stays as it was\n");
+    EXPECT_TRUE(lrvb::test::says(result.err, {"lrvb: interrupted", "converged", "fit.json", "stays"}));
     EXPECT_EQ(read_text(work() / "fit.json"), before);
     EXPECT_EQ(files(), std::set<std::string>{"fit.json"});
 }
@@ -43,8 +44,7 @@ TEST_F(Interruption, KeepsTheFitThatWasThereAndSaysSo) {
 TEST_F(Interruption, WritesTheUnfinishedFitWhereThereWasNoneAndSaysSo) {
     const Result result = interrupted_fit("-o fit.json");
     EXPECT_EQ(result.code, 130);
-    EXPECT_EQ(result.err,
-              "lrvb: interrupted before the fit converged: fit.json holds it as far as it came, and says so\n");
+    EXPECT_TRUE(lrvb::test::says(result.err, {"lrvb: interrupted", "converged", "fit.json holds"}));
     EXPECT_EQ(lrvb("summary fit.json --format json").json().at("converged"), false);
 }
 

@@ -1,5 +1,6 @@
 // Models in BUGS from the outside.
 
+#include "../bad_models.hpp"
 #include "program.hpp"
 #include "schema.hpp"
 
@@ -525,6 +526,27 @@ TEST_F(TextModels, BadModelsEndWithOneAndWriteNothing) {
         EXPECT_NE(result.err.find("m.bug:"), std::string::npos) << result.err;
         EXPECT_NE(result.err.find(word), std::string::npos) << result.err;
         EXPECT_FALSE(std::filesystem::exists(work() / "fit.json")) << text;
+    }
+}
+
+TEST_F(TextModels, EveryBadModelEndsWithOneAndItsPlaces) {
+    const std::filesystem::path folder = std::filesystem::path(LRVB_SOURCE_DIR) / "tests/data/bugs/bad";
+    const Result result = shell("for model in '" + folder.string() + R"('/*.bug; do
+        name=$(basename "$model" .bug); data=${model%.bug}.json; test -e "$data" || data=
+        lrvb fit model "$model" $data -o fit.json 2> "$name.err"; echo "$name $?"
+    done)");
+    std::istringstream codes(result.out);
+    std::map<std::string, int> code;
+    for (std::string name; codes >> name;) codes >> code[name];
+    EXPECT_EQ(code.size(), bad_models(folder).size()) << result.out;
+    EXPECT_FALSE(std::filesystem::exists(work() / "fit.json"));
+    for (const auto& [name, messages] : expected_messages(folder)) {
+        EXPECT_EQ(code[name], 1) << name;
+        const std::string err = read_text(work() / (name + ".err"));
+        EXPECT_EQ(err.rfind("lrvb: ", 0), 0U) << err;
+        for (const ExpectedMessage& message : messages) {
+            EXPECT_NE(err.find(name + ".bug:" + message.place + ": "), std::string::npos) << err;
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 // Pipes, devices and data that never end.
 
+#include "../says.hpp"
 #include "program.hpp"
 
 #include <cmath>
@@ -113,10 +114,8 @@ TEST_F(Streams, FitAndDataCanBothComeThroughPipes) {
 TEST_F(Streams, ARowThatIsNoNumberIsNamedThoughMoreRowsNeverEnd) {
     const Result result = shell("yes foo | timeout 60 lrvb fit mixture - -k 1");
     EXPECT_EQ(result.code, 1);
-    EXPECT_EQ(
-        result.err,
-        "lrvb: standard input: row 1, column 'foo': 'foo' is not a number: correct it, write NA if it is missing, "
-        "or select other columns\n");
+    EXPECT_TRUE(
+        lrvb::test::says(result.err, {"lrvb: standard input", "row 1", "column 'foo'", "'foo' is not a number", "NA"}));
 }
 
 TEST_F(Streams, NumbersWithoutEndAreRefusedWhereMemoryEnds) {
@@ -188,10 +187,7 @@ TEST_F(Streams, ANumpyFileCutShortWhileItIsReadIsSaid) {
         "mkfifo rows; timeout 60 lrvb influence fit.json data.npy --memory 1K -o rows & exec 3< rows; read header <&3; "
         "truncate -s 100000 data.npy; cat <&3 > /dev/null; wait $!");
     EXPECT_EQ(result.code, 1);
-    EXPECT_EQ(
-        result.err,
-        "lrvb: data.npy: ends at byte 100000, but had 1600128 when it was opened: let nothing change the file while "
-        "it is read\n");
+    EXPECT_TRUE(lrvb::test::says(result.err, {"lrvb: data.npy", "100000", "1600128", "change"}));
 }
 
 TEST_F(Streams, ASizeOfMemoryThatIsNoneIsWrongUsage) {
