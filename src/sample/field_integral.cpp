@@ -523,7 +523,7 @@ FieldDraws FieldIntegral::draw(Index count, std::uint64_t seed, Index each) cons
     Vector cumulated = fine_weights_;
     for (Index i = 1; i < cumulated.size(); ++i) cumulated[i] += cumulated[i - 1];
     const Index first = model_->variance_count();
-    const Index fixed = model_->data().columns.cols() + (model_->data().intercept ? 1 : 0);
+    const Index fixed = model_->data().slopes() + (model_->data().intercept ? 1 : 0);
     const LongTailed normals(fixed, model_->coefficient_count(), model_->has_corrections());
     FieldDraws result{Matrix(model_->layout().size(), count), Vector(count), Vector(count)};
     const Index places = (count + each - 1) / each;

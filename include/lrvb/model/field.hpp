@@ -80,6 +80,13 @@ struct FieldFactor {
     Index intercept = -1;
 };
 
+/// Columns of a latent term, such as those of rw2(t): their coefficients are independent Normal(0, sd²), with one sd.
+struct FieldTerm {
+    std::string name;  // "rw2(t)"
+    Index first = 0;   // column
+    Index count = 0;
+};
+
 struct FieldData {
     FieldFamily family = FieldFamily::gaussian;
     FieldLink link = FieldLink::identity;
@@ -92,8 +99,11 @@ struct FieldData {
     bool intercept = true;
     std::vector<std::string> names;    // of the columns, without the intercept
     Matrix columns;                    // rows × fixed effects, without the intercept's ones
+    std::vector<FieldTerm> terms;      // the last columns, in order; neither centred nor scaled
     std::vector<FieldFactor> factors;  // may be empty: a plain (generalised) linear model
 
+    /// Columns that are fixed effects.
+    Index slopes() const { return terms.empty() ? columns.cols() : terms.front().first; }
     double weight(Index n) const { return weights.size() > 0 ? weights[n] : 1.0; }
     /// The weight is the one times the other.
     double count(Index n) const { return precision_weights ? (weight(n) > 0.0 ? 1.0 : 0.0) : weight(n); }
@@ -119,9 +129,10 @@ class LRVB_EXPORT FieldRows {
 struct LRVB_EXPORT FieldPrior {
     double intercept_mean = 0.0;  // of α, the intercept at the centre of the columns
     double intercept_sd = 1.0;
-    Vector mean;  // of the slopes
+    Vector mean;  // of the slopes; of columns of terms it is not read
     Vector sd;
-    ScalePrior sigma;  // gaussian, student
+    std::vector<ScalePrior> terms = {};  // of each term's sd
+    ScalePrior sigma;                    // gaussian, student
     struct Factor {
         std::vector<ScalePrior> sd;  // of each effect
         /// Two and more effects: Huang & Wand's prior of the covariance matrix (2013), with the auxiliaries integrated
@@ -145,8 +156,8 @@ struct LRVB_EXPORT FieldPrior {
 
     /// On the data's own scale, with s = sd(y), 1 on a link's scale: intercept ~ Normal(mean y, (2.5 s)²), coefficients
     /// ~ Normal(0, (2.5 s/sd(x))²); σ ~ half_t(2, s); sds of effects ~ half_t(2, s/sd(z)), s for an intercept, by Huang
-    /// & Wand. Sds are those with n − 1. With precision weights the scale of σ, the sd at weight one, is s times the
-    /// root of their geometric mean. Throws as FieldModel does.
+    /// & Wand; sds of terms ~ half_t(2, s). Sds are those with n − 1. With precision weights the scale of σ, the sd at
+    /// weight one, is s times the root of their geometric mean. Throws as FieldModel does.
     static FieldPrior automatic(const FieldData& data);
     static FieldPrior automatic(const FieldRows& rows);
 };
@@ -156,7 +167,7 @@ struct FieldVariance {
     enum class Kind { sd, correlation, sigma, nu };
     std::string name;  // "sd[Subject,Days]", "cor[Subject,intercept,Days]", "sigma"
     Kind kind = Kind::sd;
-    Index factor = -1;
+    Index factor = -1;  // terms are counted behind the factors
     Index row = -1;     // effect
     Index column = -1;  // the other effect of a correlation
 };
@@ -254,7 +265,8 @@ class LRVB_EXPORT FieldModel final : public RowModel {
     /// Its centre included.
     const FieldPrior& prior() const;
 
-    /// ψ stands first in the layout, then the coefficients: fixed effects, and those of each factor, level by level.
+    /// ψ stands first in the layout, then the coefficients: fixed effects, those of terms, and those of each factor,
+    /// level by level.
     Index variance_count() const;
     Index coefficient_count() const;
     /// The position of u[factor, level, effect] in the layout.

@@ -133,6 +133,11 @@ void FieldCore::set_prior(const std::optional<FieldPrior>& given) {
     fixed_mean.resize(shape().fixed);
     fixed_precision.resize(shape().fixed);
     fixed_unit.resize(shape().fixed);
+    require_size("FieldPrior", "terms", static_cast<Index>(prior.terms.size()), static_cast<Index>(data.terms.size()));
+    const Index of_terms = shape().fixed - shape().plain;
+    fixed_mean.tail(of_terms).setZero();
+    fixed_precision.tail(of_terms).setOnes();
+    fixed_unit.tail(of_terms).setConstant(units.response_scale);
     const auto set = [&](Index place, const std::string& name, double mean, double sd, double centre, double unit) {
         require_finite("FieldPrior", "mean of " + name, mean);
         require_positive("FieldPrior", "sd of " + name, sd);
@@ -147,7 +152,7 @@ void FieldCore::set_prior(const std::optional<FieldPrior>& given) {
     if (data.intercept) {
         set(0, "intercept", prior.intercept_mean, prior.intercept_sd, units.response_centre, units.response_scale);
     }
-    for (Index j = 0; j < columns; ++j) {
+    for (Index j = 0; j < data.slopes(); ++j) {
         set(j + (data.intercept ? 1 : 0), fmt::format("beta[{}]", data.names[at(j)]), prior.mean[j], prior.sd[j], 0.0,
             units.slope_unit(j));
     }
@@ -155,6 +160,10 @@ void FieldCore::set_prior(const std::optional<FieldPrior>& given) {
         prior.factors[f].centre = units.effect_centre[f];
         parts.emplace_back(prior.factors[f], units_of_effects(units, f),
                            effect_shape(data.factors[f], units.effect_centre[f]), data.factors[f].name);
+    }
+    for (std::size_t t = 0; t < data.terms.size(); ++t) {
+        parts.emplace_back(FieldPrior::Factor{{prior.terms[t]}, false}, Vector::Constant(1, units.response_scale),
+                           EffectShape{}, data.terms[t].name);
     }
     if (has_sigma) {
         parts.emplace_back(FieldPrior::Factor{{prior.sigma}, false}, Vector::Constant(1, units.response_scale),
@@ -202,7 +211,11 @@ void FieldCore::set_prior(const std::optional<FieldPrior>& given) {
                       prior.factors[f].sd[e], shared);
         }
     }
-    if (has_sigma) add_scale(static_cast<Index>(data.factors.size()), 0, "sigma", prior.sigma, false);
+    for (std::size_t t = 0; t < data.terms.size(); ++t) {
+        add_scale(static_cast<Index>(data.factors.size() + t), 0, fmt::format("sd[{}]", data.terms[t].name),
+                  prior.terms[t], false);
+    }
+    if (has_sigma) add_scale(static_cast<Index>(sigma_part()), 0, "sigma", prior.sigma, false);
     if (has_nu) {
         require_positive("FieldPrior", "nu_shape", prior.nu_shape);
         require_positive("FieldPrior", "nu_rate", prior.nu_rate);
@@ -243,6 +256,13 @@ void FieldCore::make_layout() {
             }
         }
     }
+    for (std::size_t t = 0; t < data.terms.size(); ++t) {
+        part_offset_.push_back(layout.size());
+        const bool bounded = prior.terms[t].kind == ScalePrior::Kind::uniform;
+        layout.add(fmt::format("{}[{}]", bounded ? "logit_sd" : "log_sd", data.terms[t].name), family::Point{});
+        variances.push_back({fmt::format("sd[{}]", data.terms[t].name), FieldVariance::Kind::sd,
+                             static_cast<Index>(data.factors.size() + t), 0, 0});
+    }
     if (has_sigma) {
         part_offset_.push_back(layout.size());
         layout.add(prior.sigma.kind == ScalePrior::Kind::uniform ? "logit_sigma" : "log_sigma", family::Point{});
@@ -254,7 +274,10 @@ void FieldCore::make_layout() {
     }
     variance_count_ = layout.size();
     if (data.intercept) layout.add("intercept", family::Point{});
-    for (const std::string& name : data.names) layout.add(fmt::format("beta[{}]", name), family::Point{});
+    for (std::size_t j = 0; j < data.names.size(); ++j) {
+        const bool is_slope = static_cast<Index>(j) < data.slopes();
+        layout.add(fmt::format("{}[{}]", is_slope ? "beta" : "coef", data.names[j]), family::Point{});
+    }
     for (std::size_t f = 0; f < data.factors.size(); ++f) {
         const FieldFactor& factor = data.factors[f];
         for (const std::string& level : factor.levels) {
@@ -270,12 +293,18 @@ void FieldCore::make_layout() {
 PsiPoint FieldCore::psi_point(const VectorView& psi) const {
     PsiPoint result;
     result.prior_gradient = Vector::Zero(variance_count_);
+    result.fixed_precision = fixed_precision;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const Index size = parts[i].size();
         const VectorView own = psi.segment(part_offset_[i], size);
         result.parts.push_back(parts[i].covariance(own));
         result.log_prior += parts[i].log_prior(own, result.prior_gradient.segment(part_offset_[i], size));
-        if (i < shape().factors.size()) result.precisions.push_back(result.parts.back().precision);
+        if (i < shape().factors.size()) {
+            result.precisions.push_back(result.parts.back().precision);
+        } else if (i < sigma_part()) {
+            const FieldShape::Factor& term = shape().part(i);
+            result.fixed_precision.segment(term.offset, term.size()).setConstant(result.parts.back().precision(0, 0));
+        }
     }
     if (has_nu) {
         const Index place = variance_count_ - 1;
@@ -290,7 +319,7 @@ std::unique_ptr<PrecisionFactor> FieldCore::factor(const PsiPoint& point) const 
     interruption_point();
     if (!point.has_precisions()) return nullptr;
     auto result = std::make_unique<PrecisionFactor>(plan);
-    if (!result->factorise(blocks, point.parts.back().precision(0, 0), fixed_precision, point.precisions))
+    if (!result->factorise(blocks, point.parts.back().precision(0, 0), point.fixed_precision, point.precisions))
         return nullptr;
     return result;
 }
@@ -300,10 +329,10 @@ FieldCore::Spread FieldCore::spread(const PsiPoint& point, const PrecisionInvers
     Spread result;
     double prior_share = 0.0;
     const Matrix fixed = inverse.fixed();
-    for (Index j = 0; j < shape().fixed; ++j) prior_share += fixed_precision[j] * fixed(j, j);
-    for (std::size_t f = 0; f < shape().factors.size(); ++f) {
-        result.sums.push_back(inverse.block_sum(f));
-        prior_share += point.precisions[f].cwiseProduct(result.sums.back()).sum();
+    for (Index j = 0; j < shape().plain; ++j) prior_share += fixed_precision[j] * fixed(j, j);
+    for (std::size_t i = 0; i < shape().parts(); ++i) {
+        result.sums.push_back(part_spread(i, inverse, fixed));
+        prior_share += point.parts[i].precision.cwiseProduct(result.sums.back()).sum();
     }
     result.trace = (static_cast<double>(size()) - prior_share) / point.parts.back().precision(0, 0);
     return result;
@@ -315,11 +344,25 @@ FieldCore::Squares FieldCore::squares(const VectorView& x, Vector& force) const 
     force = forces - pull;
     Squares result;
     result.residual = squared - moved.dot(forces) - moved.dot(force);
-    for (const FieldShape::Factor& factor : shape().factors) {
-        const Eigen::Map<const Matrix> u(x.data() + factor.offset, factor.effects, factor.levels);
-        result.sums.push_back(u * u.transpose());
-    }
+    for (std::size_t i = 0; i < shape().parts(); ++i) result.sums.push_back(part_squares(i, x));
     return result;
+}
+
+double FieldCore::part_unit(std::size_t part, Index effect) const {
+    const FieldUnits& units = design->units();
+    return part < shape().factors.size() ? units.effect_unit(part, effect) : units.response_scale;
+}
+
+Matrix FieldCore::part_squares(std::size_t part, const VectorView& x) const {
+    const FieldShape::Factor& own = shape().part(part);
+    const Eigen::Map<const Matrix> u(x.data() + own.offset, own.effects, own.levels);
+    return u * u.transpose();
+}
+
+Matrix FieldCore::part_spread(std::size_t part, const PrecisionInverse& inverse, const Matrix& fixed) const {
+    if (part < shape().factors.size()) return inverse.block_sum(part);
+    const FieldShape::Factor& own = shape().part(part);
+    return Matrix::Constant(1, 1, fixed.diagonal().segment(own.offset, own.size()).sum());
 }
 
 // From the origin: P d = τ g − (prior precision)(origin − prior mean).
@@ -327,7 +370,7 @@ Vector FieldCore::solve_mean(const PsiPoint& point, const PrecisionFactor& facto
     const double tau = point.parts.back().precision(0, 0);
     Vector right = tau * forces;
     const Index p = shape().fixed;
-    right.head(p) -= fixed_precision.cwiseProduct(origin.head(p) - fixed_mean);
+    right.head(p) -= point.fixed_precision.cwiseProduct(origin.head(p) - fixed_mean);
     for (std::size_t f = 0; f < shape().factors.size(); ++f) {
         const FieldShape::Factor& factor = shape().factors[f];
         const Eigen::Map<const Matrix> u(origin.data() + factor.offset, factor.effects, factor.levels);
@@ -351,15 +394,15 @@ double FieldCore::log_joint(const PsiPoint& point, const VectorView& x, const Sq
     add(-0.5 * rows * sigma.log_determinant);
     add(0.5 * log_precisions);
     add(-0.5 * tau * squares.residual);
-    for (Index j = 0; j < shape().fixed; ++j) {
+    for (Index j = 0; j < shape().plain; ++j) {
         const double difference = x[j] - fixed_mean[j];
         add(0.5 * std::log(fixed_precision[j]) - 0.5 * kLogTwoPi - 0.5 * fixed_precision[j] * difference * difference);
     }
-    for (std::size_t f = 0; f < shape().factors.size(); ++f) {
-        const double levels = static_cast<double>(shape().factors[f].levels);
-        add(-0.5 * static_cast<double>(shape().factors[f].size()) * kLogTwoPi);
-        add(-0.5 * levels * point.parts[f].log_determinant);
-        add(-0.5 * point.precisions[f].cwiseProduct(squares.sums[f]).sum());
+    for (std::size_t i = 0; i < shape().parts(); ++i) {
+        const double levels = static_cast<double>(shape().part(i).levels);
+        add(-0.5 * static_cast<double>(shape().part(i).size()) * kLogTwoPi);
+        add(-0.5 * levels * point.parts[i].log_determinant);
+        add(-0.5 * point.parts[i].precision.cwiseProduct(squares.sums[i]).sum());
     }
     add(point.log_prior);
     if (magnitude != nullptr) *magnitude = size;
@@ -373,7 +416,7 @@ double FieldCore::bound(const PsiPoint&, const PrecisionFactor& factored, double
 Vector FieldCore::coefficient_gradient(const PsiPoint& point, const VectorView& x, const Vector& force) const {
     Vector gradient = point.parts.back().precision(0, 0) * force;
     const Index p = shape().fixed;
-    gradient.head(p) -= fixed_precision.cwiseProduct(x.head(p) - fixed_mean);
+    gradient.head(p) -= point.fixed_precision.cwiseProduct(x.head(p) - fixed_mean);
     for (std::size_t f = 0; f < shape().factors.size(); ++f) {
         const FieldShape::Factor& factor = shape().factors[f];
         const Eigen::Map<const Matrix> u(x.data() + factor.offset, factor.effects, factor.levels);
@@ -387,7 +430,7 @@ Vector FieldCore::psi_gradient(const PsiPoint& point, const Squares& squares, co
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const bool is_sigma = i == sigma_part();
         if (is_sigma && row_field) continue;
-        const double levels = is_sigma ? rows : static_cast<double>(shape().factors[i].levels);
+        const double levels = is_sigma ? rows : static_cast<double>(shape().part(i).levels);
         Matrix sum = is_sigma ? Matrix::Constant(1, 1, squares.residual) : squares.sums[i];
         if (spread != nullptr) sum += is_sigma ? Matrix::Constant(1, 1, spread->trace) : spread->sums[i];
         const EffectCovariance& part = point.parts[i];
@@ -435,7 +478,7 @@ Vector FieldCore::guess() const {
         for (std::size_t i = 0; i < parts.size(); ++i) {
             const bool is_sigma = i == sigma_part();
             if (is_sigma && row_field) continue;
-            const double levels = is_sigma ? rows : static_cast<double>(shape().factors[i].levels);
+            const double levels = is_sigma ? rows : static_cast<double>(shape().part(i).levels);
             const Matrix sum = is_sigma ? Matrix::Constant(1, 1, here.squares.residual + here.spread.trace)
                                         : Matrix(here.squares.sums[i] + here.spread.sums[i]);
             psi.segment(part_offset_[i], parts[i].size()) = parts[i].from_covariance(sum / levels);

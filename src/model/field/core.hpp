@@ -21,8 +21,9 @@ struct FieldInner;
 
 /// ψ as the field sees it: prior precisions and their derivatives, and log p(ψ).
 struct PsiPoint {
-    std::vector<EffectCovariance> parts;  // of each factor, then of σ (1 × 1) where there is one
+    std::vector<EffectCovariance> parts;  // of each factor, of each term, then of σ (1 × 1) where there is one
     std::vector<Matrix> precisions;       // of each factor
+    Vector fixed_precision;               // of the fixed effects and the terms' coefficients
     double log_prior = 0.0;
     Vector prior_gradient;
 
@@ -61,7 +62,7 @@ class FieldCore {
 
     /// F and its derivatives at (ψ, m): `spread` is what of S enters the gradient in ψ.
     struct Spread {
-        std::vector<Matrix> sums;  // Σ_g S_gg of each factor
+        std::vector<Matrix> sums;  // Σ_g S_gg of each factor and term
         double trace = 0.0;        // tr CS
     };
     struct Squares {
@@ -117,10 +118,16 @@ class FieldCore {
     Index variance_count() const { return variance_count_; }
     Index size() const { return shape().size; }
     const FieldShape& shape() const { return design->shape(); }
-    /// Where the ψ of a factor, or of σ (the last part), begin.
+    /// Where the ψ of a factor, a term, or of σ (the last part), begin.
     Index part_offset(std::size_t part) const { return part_offset_[part]; }
     /// Beyond the parts where there is no σ.
-    std::size_t sigma_part() const { return shape().factors.size(); }
+    std::size_t sigma_part() const { return shape().parts(); }
+    /// An inner sd of a part times it is the data's.
+    double part_unit(std::size_t part, Index effect) const;
+    /// Σ_g u_g u_gᵀ of a part's coefficients.
+    Matrix part_squares(std::size_t part, const VectorView& x) const;
+    /// Σ_g S_gg of a part.
+    Matrix part_spread(std::size_t part, const PrecisionInverse& inverse, const Matrix& fixed) const;
 
     struct Hyperparameter {
         enum class Kind { fixed_mean, fixed_sd, scale, nu };
@@ -138,7 +145,7 @@ class FieldCore {
     std::shared_ptr<const PrecisionPlan> plan;
     FieldPrior prior;
     Vector fixed_mean;       // inner
-    Vector fixed_precision;  // inner
+    Vector fixed_precision;  // inner; of terms ψ has it (PsiPoint)
     Vector fixed_unit;       // inner times it is the data's
     std::vector<EffectParameters> parts;
     FieldBlocks blocks;

@@ -74,7 +74,7 @@ double shift_of(const FieldCore& core, std::size_t part, Index place) {
     if (place >= own.effects()) return 0.0;
     if (own.prior().sd[at(place)].kind == ScalePrior::Kind::uniform) return 0.0;
     return part == core.sigma_part() ? std::log(core.design->units().response_scale)
-                                     : std::log(core.design->units().effect_unit(part, place));
+                                     : std::log(core.part_unit(part, place));
 }
 
 }  // namespace
@@ -176,7 +176,7 @@ Vector FieldModel::variance_values(const VectorView& psi) const {
         }
         const Matrix& covariance = covariances[at(own.factor)];
         if (own.kind == FieldVariance::Kind::sd) {
-            value = std::sqrt(covariance(own.row, own.row)) * core.design->units().effect_unit(at(own.factor), own.row);
+            value = std::sqrt(covariance(own.row, own.row)) * core.part_unit(at(own.factor), own.row);
         } else {
             value = covariance(own.row, own.column) /
                     std::sqrt(covariance(own.row, own.row) * covariance(own.column, own.column));
@@ -212,8 +212,7 @@ Matrix FieldModel::variance_jacobian(const VectorView& psi) const {
             double& entry = result(static_cast<Index>(v), core.part_offset(part) + j);
             const double row_sd = std::sqrt(covariance(row, row));
             if (own.kind != FieldVariance::Kind::correlation) {
-                const double unit =
-                    is_sigma ? core.design->units().response_scale : core.design->units().effect_unit(part, row);
+                const double unit = is_sigma ? core.design->units().response_scale : core.part_unit(part, row);
                 entry = 0.5 * change(row, row) / row_sd * unit;
                 continue;
             }

@@ -102,7 +102,7 @@ void solve_free(const FieldCore& core, const PsiPoint& point, const std::vector<
     const auto times_precision = [&](const Vector& v) {
         Vector result = tau * core.structure->multiply(core.blocks, v);
         const Index p = core.shape().fixed;
-        result.head(p) += core.fixed_precision.cwiseProduct(v.head(p));
+        result.head(p) += point.fixed_precision.cwiseProduct(v.head(p));
         for (std::size_t f = 0; f < core.shape().factors.size(); ++f) {
             const detail::FieldShape::Factor& factor = core.shape().factors[f];
             const Eigen::Map<const Matrix> u(v.data() + factor.offset, factor.effects, factor.levels);
@@ -195,11 +195,11 @@ Expansion expansion(const FieldCore& core, const Vector& mean, Order order) {
     const SparseMatrix& pattern = core.hessian_pattern;
     const double tau = here.value == kNone ? 1.0 : here.point.parts.back().precision(0, 0);
     const std::vector<double> precision =
-        core.structure->lower_values(core.blocks, tau, core.fixed_precision, here.point.precisions);
+        core.structure->lower_values(core.blocks, tau, here.point.fixed_precision, here.point.precisions);
     const detail::FieldShape& shape = core.shape();
     Index entries = k * (k + 1) / 2 + pattern.nonZeros();
     for (std::size_t i = 0; i < core.parts.size(); ++i) {
-        entries += core.parts[i].size() * (i == core.sigma_part() ? core.size() : shape.factors[i].size());
+        entries += core.parts[i].size() * (i == core.sigma_part() ? core.size() : shape.part(i).size());
     }
     SparseMatrix& hessian = result.hessian;
     hessian.resize(mean.size(), mean.size());
@@ -223,7 +223,7 @@ Expansion expansion(const FieldCore& core, const Vector& mean, Order order) {
                 for (Index c = 0; c < core.size(); ++c) put(k + c, change(0, 0) * here.force[c]);
                 continue;
             }
-            const auto [offset, levels, q] = shape.factors[i];
+            const auto [offset, levels, q] = shape.part(i);
             for (Index level = 0; level < levels; ++level) {
                 for (Index a = 0; a < q; ++a) {
                     double sum = 0.0;
@@ -400,9 +400,7 @@ Vector FieldModel::hyperparameter_gradient(const Vector& mean, Index hyperparame
         if (i == core.sigma_part()) {
             square(0, 0) = s.dot(core.structure->multiply(core.blocks, s));
         } else {
-            const detail::FieldShape::Factor& shape = core.shape().factors[i];
-            const Eigen::Map<const Matrix> u(s.data() + shape.offset, shape.effects, shape.levels);
-            square = u * u.transpose();
+            square = core.part_squares(i, s);
         }
         for (Index l = 0; l < core.parts[i].size(); ++l) {
             result[core.part_offset(i) + l] = 0.5 * change * point.parts[i].by_psi[at(l)].cwiseProduct(square).sum();

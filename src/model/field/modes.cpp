@@ -44,6 +44,7 @@ std::vector<Vector> FieldCore::starts() const {
     std::vector<Vector> result{guess_};
     if (variance_count_ < 2) return result;
     const std::size_t factors = shape().factors.size();
+    const std::size_t scales = shape().parts();
     const auto move = [&](Vector& psi, std::size_t part, Index effect, double by) {
         if (parts[part].prior().sd[static_cast<std::size_t>(effect)].kind == ScalePrior::Kind::uniform) by *= 0.5;
         psi[part_offset_[part] + effect] += by;
@@ -51,14 +52,14 @@ std::vector<Vector> FieldCore::starts() const {
     const auto move_all = [&](Vector& psi, std::size_t part, double by) {
         for (Index e = 0; e < parts[part].effects(); ++e) move(psi, part, e, by);
     };
-    if (factors > 0) {
+    if (scales > 0) {
         Vector little = guess_;
-        for (std::size_t f = 0; f < factors; ++f) move_all(little, f, kLittle);
+        for (std::size_t f = 0; f < scales; ++f) move_all(little, f, kLittle);
         result.push_back(std::move(little));
     }
-    for (std::size_t f = 0; f < factors && factors > 1; ++f) {
+    for (std::size_t f = 0; f < scales && scales > 1; ++f) {
         Vector other = guess_;
-        for (std::size_t g = 0; g < factors; ++g) move_all(other, g, g == f ? kLittle : 0.5);
+        for (std::size_t g = 0; g < scales; ++g) move_all(other, g, g == f ? kLittle : 0.5);
         result.push_back(std::move(other));
     }
     for (std::size_t f = 0; f < factors; ++f) {

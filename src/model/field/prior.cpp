@@ -44,6 +44,7 @@ void require_field(const FieldData& data) {
     }
     if (counted == 0) refuse("there are no rows with weight: nothing can be fitted");
     for (Index j = 0; j < data.columns.cols(); ++j) {
+        const bool is_slope = j < data.slopes();
         const std::string name = shown(data.names[static_cast<std::size_t>(j)]);
         bool varies = false;
         bool nonzero = false;
@@ -58,6 +59,7 @@ void require_field(const FieldData& data) {
             varies = varies || value != first;
             nonzero = nonzero || value != 0.0;
         }
+        if (!is_slope) continue;
         if (!nonzero) refuse(fmt::format("the column {} is zero in every row: leave it out", name));
         if (!varies && data.intercept) {
             refuse(fmt::format("the column {} is {} in every row, which the intercept already says: leave it out", name,
@@ -125,7 +127,7 @@ void require_field(const FieldData& outline, const FieldScales& scales) {
     if (outline.family != FieldFamily::gaussian || outline.link != FieldLink::identity) {
         throw std::invalid_argument("FieldRows: rows that are with others must be normal");
     }
-    for (Index j = 0; j < outline.columns.cols(); ++j) {
+    for (Index j = 0; j < outline.slopes(); ++j) {
         const std::string name = shown(outline.names[static_cast<std::size_t>(j)]);
         const Index place = FieldScales::column(j);
         if (scales.about_zero[place] == 0.0) {
@@ -187,14 +189,15 @@ FieldPrior FieldPrior::automatic(const FieldRows& rows) {
     prior.intercept_sd = kWide * s;
     const Index columns = data.columns.cols();
     prior.mean = Vector::Zero(columns);
-    prior.sd.resize(columns);
+    prior.sd = Vector::Ones(columns);
+    prior.terms.assign(data.terms.size(), ScalePrior::half_t(kDegrees, s));
     // The unit of a column that never changes is its own size.
     const auto unit_of = [&](Index place) {
         const double mean = std::abs(scales.mean[place]);
         const double sd = scales.mean_sd(place);
         return sd > 1e-14 * mean ? sd : mean;
     };
-    for (Index j = 0; j < columns; ++j) prior.sd[j] = kWide * s / unit_of(FieldScales::column(j));
+    for (Index j = 0; j < data.slopes(); ++j) prior.sd[j] = kWide * s / unit_of(FieldScales::column(j));
     prior.sigma = ScalePrior::half_t(kDegrees, s * std::sqrt(scales.precision_unit()));
     const detail::FieldUnits units(data, scales);
     for (std::size_t f = 0; f < data.factors.size(); ++f) {

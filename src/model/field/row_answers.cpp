@@ -26,8 +26,9 @@ std::string RowsAsked::bytes() const {
     for (const Precision& precision : precisions) {
         writer.number(precision.scale).number(static_cast<Index>(precision.factors.size()));
         for (const Matrix& factor : precision.factors) writer.matrix(factor);
+        writer.vector(precision.fixed);
     }
-    return writer.vector(fixed_precision).vector(blocks.numbers()).take();
+    return writer.vector(blocks.numbers()).take();
 }
 
 RowsAsked RowsAsked::of(std::string_view bytes, FieldBlocks empty) {
@@ -45,8 +46,8 @@ RowsAsked RowsAsked::of(std::string_view bytes, FieldBlocks empty) {
         precision.scale = reader.number<double>();
         precision.factors.resize(at(reader.index()));
         for (Matrix& factor : precision.factors) factor = reader.matrix();
+        precision.fixed = reader.vector();
     }
-    result.fixed_precision = reader.vector();
     result.blocks = std::move(empty);
     result.blocks.set(reader.vector());
     return result;
@@ -56,7 +57,7 @@ NormalRowAnswers::NormalRowAnswers(RowsAsked asked, std::shared_ptr<const Precis
     : asked_(std::move(asked)), plan_(std::move(plan)) {
     for (const RowsAsked::Precision& precision : asked_.precisions) {
         auto own = std::make_unique<InverseAt>(InverseAt{PrecisionFactor(plan_), nullptr});
-        if (!own->factor.factorise(asked_.blocks, precision.scale, asked_.fixed_precision, precision.factors)) {
+        if (!own->factor.factorise(asked_.blocks, precision.scale, precision.fixed, precision.factors)) {
             throw std::domain_error("the precision of the field cannot be factored at these sds");
         }
         own->inverse = std::make_unique<PrecisionInverse>(own->factor);

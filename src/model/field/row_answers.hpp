@@ -33,9 +33,9 @@ struct RowsAsked {
     struct Precision {
         double scale = 1.0;
         std::vector<Matrix> factors;
+        Vector fixed;
     };
     std::vector<Precision> precisions = {};
-    Vector fixed_precision;
     FieldBlocks blocks = {};  // AᵀWA of all rows
 
     std::string bytes() const;

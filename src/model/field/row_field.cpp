@@ -130,15 +130,15 @@ FieldGiven RowField::given(const PsiPoint& point, const VectorView& psi) const {
     FieldGiven result;
     result.mean = Vector::Zero(core_.size());
     result.mean.head(core_.shape().fixed) = core_.fixed_mean;
-    result.fixed_precision = core_.fixed_precision;
+    result.fixed_precision = point.fixed_precision;
     result.precisions = point.precisions;
-    result.log_determinant = core_.fixed_precision.array().log().sum();
-    for (std::size_t f = 0; f < core_.shape().factors.size(); ++f) {
+    result.log_determinant = core_.fixed_precision.head(core_.shape().plain).array().log().sum();
+    for (std::size_t f = 0; f < core_.shape().parts(); ++f) {
         const EffectCovariance& part = point.parts[f];
         if (!part.precision.allFinite() || !(part.precision.diagonal().minCoeff() > 0.0)) {
             throw std::domain_error("the prior precision of the field cannot be had at these sds");
         }
-        result.log_determinant -= static_cast<double>(core_.shape().factors[f].levels) * part.log_determinant;
+        result.log_determinant -= static_cast<double>(core_.shape().part(f).levels) * part.log_determinant;
     }
     result.scale = scale(psi);
     if (!(result.scale.sigma > 0.0) || !std::isfinite(result.scale.sigma) || !std::isfinite(result.scale.nu)) {
@@ -183,11 +183,10 @@ std::shared_ptr<const RowField::At> RowField::at(const VectorView& psi, const Ve
 }
 
 void RowField::add_spread(const At& at, FieldCore::Squares& squares, FieldCore::Spread& spread) const {
-    for (std::size_t f = 0; f < core_.shape().factors.size(); ++f) {
-        const FieldShape::Factor& factor = core_.shape().factors[f];
-        const Eigen::Map<const Matrix> u(at.inner.mean.data() + factor.offset, factor.effects, factor.levels);
-        squares.sums.push_back(u * u.transpose());
-        spread.sums.push_back(at.inner.inverse->block_sum(f));
+    const Matrix fixed = core_.shape().terms.empty() ? Matrix() : at.inner.inverse->fixed();
+    for (std::size_t i = 0; i < core_.shape().parts(); ++i) {
+        squares.sums.push_back(core_.part_squares(i, at.inner.mean));
+        spread.sums.push_back(core_.part_spread(i, *at.inner.inverse, fixed));
     }
 }
 
@@ -313,7 +312,7 @@ Expansion RowField::expand(const Vector& mean, Order order) const {
     curvature = 0.5 * (curvature + curvature.transpose()).eval();
     const FieldBlocks blocks = problem_->responding_blocks(here.given, here.inner);
     const std::vector<double> precision =
-        core_.structure->lower_values(blocks, 1.0, core_.fixed_precision, here.point.precisions);
+        core_.structure->lower_values(blocks, 1.0, here.point.fixed_precision, here.point.precisions);
     const SparseMatrix& pattern = core_.hessian_pattern;
     SparseMatrix& hessian = result.hessian;
     hessian.resize(mean.size(), mean.size());
@@ -457,10 +456,7 @@ double RowField::log_joint(const VectorView& psi, const VectorView& x, Vector* g
     if (gradient == nullptr) return value;
     gradient->resize(k + x.size());
     FieldCore::Squares squares;
-    for (const FieldShape::Factor& factor : core_.shape().factors) {
-        const Eigen::Map<const Matrix> u(x.data() + factor.offset, factor.effects, factor.levels);
-        squares.sums.push_back(u * u.transpose());
-    }
+    for (std::size_t i = 0; i < core_.shape().parts(); ++i) squares.sums.push_back(core_.part_squares(i, x));
     gradient->head(k) = core_.psi_gradient(point, squares, nullptr);
     if (core_.has_sigma) {
         const RowLikelihood::ScaleGradient rows =

@@ -45,14 +45,13 @@ detail::RowsAsked rows_asked(const FieldCore& core, const State& state, const Ma
     asked.tau_by_psi = sigma.by_psi[0](0, 0);
     asked.log_determinant_by_psi = sigma.log_determinant_by_psi[0];
     asked.sigma = core.part_offset(core.sigma_part());
-    asked.fixed_precision = core.fixed_precision;
     asked.blocks = core.blocks;
     if (change == RowChange::value) return asked;
     const auto add = [&](const PsiPoint& own) {
         if (!own.has_precisions()) {
             throw std::domain_error("the precision of the field cannot be factored at these sds");
         }
-        asked.precisions.push_back({own.parts.back().precision(0, 0), own.precisions});
+        asked.precisions.push_back({own.parts.back().precision(0, 0), own.precisions, own.fixed_precision});
     };
     add(point);
     for (Index j = 0; j < k; ++j) {

@@ -47,7 +47,7 @@ FieldUnits::FieldUnits(const FieldData& data, const FieldScales& scales, const F
         response_scale = std::sqrt(squares[FieldScales::response] / scales.total);
         if (!(response_scale > rounded)) response_scale = mean != 0.0 ? std::abs(mean) : 1.0;
     }
-    for (Index j = 0; j < data.columns.cols(); ++j) {
+    for (Index j = 0; j < data.slopes(); ++j) {
         if (data.intercept) {
             centre[j] = given != nullptr && given->centre ? (*given->centre)[j] : scales.mean[FieldScales::column(j)];
         }
@@ -76,6 +76,11 @@ FieldUnits::FieldUnits(const FieldData& data, const FieldScales& scales, const F
 
 FieldShape::FieldShape(const FieldData& data)
     : intercept(data.intercept), fixed(data.columns.cols() + (data.intercept ? 1 : 0)), size(fixed) {
+    plain = fixed;
+    for (const FieldTerm& term : data.terms) {
+        terms.push_back({(data.intercept ? 1 : 0) + term.first, term.count, 1});
+        plain -= term.count;
+    }
     for (const FieldFactor& factor : data.factors) {
         factors.push_back({size, static_cast<Index>(factor.levels.size()), static_cast<Index>(factor.effects.size())});
         size += factors.back().size();

@@ -62,9 +62,15 @@ struct FieldShape {
         Index size() const { return levels * effects; }
     };
     bool intercept = true;
-    Index fixed = 0;
+    Index fixed = 0;            // with the coefficients of terms, which are the last of these
+    Index plain = 0;            // without
+    std::vector<Factor> terms;  // a coefficient is a level with one effect
     std::vector<Factor> factors;
     Index size = 0;
+
+    /// What has a prior precision that depends on ψ: factors, then terms.
+    std::size_t parts() const { return factors.size() + terms.size(); }
+    const Factor& part(std::size_t i) const { return i < factors.size() ? factors[i] : terms[i - factors.size()]; }
 
     explicit FieldShape(const FieldData& data);
 };

@@ -33,7 +33,7 @@ bool are_apart(const FieldInner& one, const FieldInner& other, Index fixed) {
 std::vector<Vector> RowField::lines(const FieldGiven& given) const {
     const RowMajor& design = problem_->design().fixed();
     const Index rows = design.rows();
-    const Index fixed = design.cols();
+    const Index fixed = core_.shape().plain;  // terms begin at zero
     std::vector<std::pair<double, Vector>> found;
     if (fixed == 0 || rows <= fixed) return {};
     Random random(1, kStream);
@@ -46,7 +46,7 @@ std::vector<Vector> RowField::lines(const FieldGiven& given) const {
         Vector responses(fixed);
         Index next = 0;
         for (const Index n : chosen) {
-            columns.row(next) = design.row(n);
+            columns.row(next) = design.row(n).head(fixed);
             responses[next++] = problem_->likelihood().guess(n);
         }
         Vector mean = given.mean;
@@ -72,7 +72,7 @@ void RowField::find_rivals() {
         double bound;
     };
     std::vector<Top> tops;
-    const Index fixed = core_.shape().fixed;
+    const Index fixed = core_.shape().plain;
     const std::size_t sigma = core_.sigma_part();
     for (const double log_scale : {0.0, -0.7, -1.4, -2.1}) {
         for (const double nu : {2.0, 5.0}) {
