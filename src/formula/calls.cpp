@@ -1,10 +1,13 @@
 #include "formula/calls.hpp"
 
 #include "base/messages.hpp"
+#include "bugs/nearest.hpp"
+#include "formula/term/latent_term.hpp"
 
 #include <lrvb/formula/formula.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -21,8 +24,7 @@ using Kind = Expression::Kind;
 constexpr int kHighestDegree = 20;
 constexpr std::array<std::string_view, 8> kNumberFunctions{"log", "log2",  "log10", "log1p",
                                                            "exp", "expm1", "sqrt",  "abs"};
-constexpr std::string_view kKnownFunctions =
-    "log, log2, log10, log1p, exp, expm1, sqrt, abs, I, poly, scale, factor, C, offset and, as a response, cbind";
+constexpr std::array<std::string_view, 6> kOtherFunctions{"I", "poly", "scale", "factor", "C", "offset"};
 
 std::optional<bool> flag_of(const Expression& expression) {
     if (expression.kind != Kind::column) return std::nullopt;
@@ -45,7 +47,13 @@ bool flag_argument(const FormulaSyntax& formula, const Expression& argument) {
 }
 
 [[noreturn]] void refuse_function(const FormulaSyntax& formula, const Expression& call) {
-    refuse(formula, fmt::format("there is no function {}: there are {}", shown(call.text), kKnownFunctions),
+    std::vector<std::string_view> known(kNumberFunctions.begin(), kNumberFunctions.end());
+    known.insert(known.end(), kOtherFunctions.begin(), kOtherFunctions.end());
+    for (const LatentTermKind* kind : latent_term_kinds()) known.push_back(kind->word());
+    const std::string nearest = bugs::nearest_name(call.text, known);
+    refuse(formula,
+           fmt::format("there is no function {}{}: there are {} and, as a response, cbind", shown(call.text),
+                       nearest.empty() ? "" : fmt::format(" (did you mean {}?)", nearest), fmt::join(known, ", ")),
            call.begin);
 }
 
@@ -101,8 +109,8 @@ void require_number_call(const FormulaSyntax& formula, const Expression& call) {
     } else if (call.text == "I" || is_number_function(call.text)) {
         require_arguments(formula, call, 1, 1);
         require_numbers(formula, call.parts.front());
-    } else if (call.text == "poly" || call.text == "factor" || call.text == "C" || call.text == "offset" ||
-               call.text == "cbind") {
+    } else if (is_latent_call(call) || call.text == "poly" || call.text == "factor" || call.text == "C" ||
+               call.text == "offset" || call.text == "cbind") {
         refuse(formula, fmt::format("{}() has no place in arithmetic", call.text), call.begin);
     } else {
         refuse_function(formula, call);
@@ -120,6 +128,17 @@ std::string factor_column(const FormulaSyntax& formula, const Expression& call) 
                argument.begin);
     }
     return argument.text;
+}
+
+bool is_latent_call(const Expression& expression) {
+    return expression.kind == Kind::call && find_latent_term(expression.text) != nullptr;
+}
+
+const Expression& latent_column(const FormulaSyntax& formula, const Expression& call) {
+    if (call.parts.size() != 1 || unwrapped(call.parts.front()).kind != Kind::column) {
+        refuse(formula, fmt::format("{}() takes one column, as in {}(t)", call.text, call.text), call.begin);
+    }
+    return unwrapped(call.parts.front());
 }
 
 PolynomialCall polynomial_call(const FormulaSyntax& formula, const Expression& call) {

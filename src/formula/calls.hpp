@@ -22,6 +22,11 @@ void require_number_call(const FormulaSyntax& formula, const Expression& call);
 /// The column of factor() or C().
 std::string factor_column(const FormulaSyntax& formula, const Expression& call);
 
+/// Whether this is a call of a latent term, such as rw2(t).
+bool is_latent_call(const Expression& expression);
+/// Its column, alone.
+const Expression& latent_column(const FormulaSyntax& formula, const Expression& call);
+
 /// What a call of poly() or scale() says besides what it is of.
 struct PolynomialCall {
     int degree = 1;

@@ -9,6 +9,7 @@
 #include "formula/levels.hpp"
 #include "formula/numbers.hpp"
 #include "formula/row_questions.hpp"
+#include "formula/term/latent_term.hpp"
 #include "formula/term_columns.hpp"
 
 #include <lrvb/formula/design.hpp>
@@ -82,6 +83,7 @@ struct FormulaCoding::Implementation {
     std::vector<Factor> factors;
     std::vector<Learnt> learnt;
     std::vector<RandomGroup> groups;
+    std::vector<Latent> latent;
 
     // What follows from these.
     Expansion expansion;
@@ -102,7 +104,7 @@ struct FormulaCoding::Implementation {
         const auto parts = detail::response_parts(syntax());
         response = parts.size() == 1 && parts[0]->kind == Expression::Kind::column ? parts[0]->text
                                                                                    : detail::written(syntax().response);
-        if (!expansion.intercept && expansion.terms.empty() && expansion.random.empty()) {
+        if (!expansion.intercept && expansion.terms.empty() && expansion.random.empty() && expansion.latent.empty()) {
             throw FormulaError("nothing is left to explain the response: give it an intercept or a term", syntax().text,
                                syntax().right.begin);
         }
@@ -213,7 +215,25 @@ struct FormulaCoding::Implementation {
             if (group_of(part.columns) == groups.size()) groups.push_back(detail::learnt_group(numbers, part, ask));
         }
         learn_numbers(frame, ask);
+        learn_latent(numbers);
         code();
+    }
+
+    /// The frame has all different values of each column.
+    void learn_latent(FrameNumbers& numbers) {
+        for (const detail::LatentPart& part : expansion.latent) {
+            const Vector all = numbers.of_column(part.column, part.place);
+            std::vector<double> values(all.begin(), all.end());
+            std::sort(values.begin(), values.end());
+            values.erase(std::unique(values.begin(), values.end()), values.end());
+            const Vector nodes = Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
+            try {
+                latent.push_back({part.name, part.column,
+                                  detail::find_latent_term(part.word)->learn(nodes, part.name, part.column)});
+            } catch (const std::runtime_error& error) {
+                refuse_data(numbers.frame(), error.what());
+            }
+        }
     }
 
     void learn_factors(const FrameNumbers& numbers, const FormulaOptions& options) {
@@ -291,6 +311,18 @@ struct FormulaCoding::Implementation {
                 result.random[coded.random].values.middleCols(coded.first + intercept, coded.count - intercept));
         }
         for (const RandomTerm& term : result.random) require_finite(frame, term.values, term.effects, 0);
+        for (std::size_t i = 0; i < latent.size(); ++i) {
+            const Latent& own = latent[i];
+            static_cast<void>(width(frame, static_cast<std::size_t>(own.term->size())));
+            const Vector x = numbers.of_column(own.column, expansion.latent[i].place);
+            result.latent.push_back({own.name, own.term->rows(x), own.term->beyond(x)});
+            const LatentColumns& made = result.latent.back();
+            for (Index n = 0; n < frame.rows; ++n) {
+                if (made.columns.row(n).allFinite() && std::isfinite(made.beyond[n])) continue;
+                throw std::runtime_error(fmt::format("{}: {} is {}, too far from the values of the fit: correct it",
+                                                     frame.row_name(n), shown(own.column), x[n]));
+            }
+        }
         return result;
     }
 
@@ -320,6 +352,7 @@ struct FormulaCoding::Implementation {
     Document document() const;
     void read(const Fields& fields);
     void read_groups(const Fields& fields);
+    void read_latent(const Fields& fields);
     void require_factors(const Fields& fields) const;
     void require_learnt(const Fields& fields) const;
     void require_learnt(const Fields& fields, const Expression& expression) const;
@@ -345,6 +378,11 @@ Document FormulaCoding::Implementation::document() const {
         list.push_back(group.document());
     }
     result["groups"] = std::move(list);
+    list = Document::list();
+    for (const Latent& own : latent) {
+        list.push_back(Document{{"term", own.name}, {"numbers", own.term->numbers()}});
+    }
+    if (!latent.empty()) result["latent"] = std::move(list);
     return result;
 }
 
@@ -370,6 +408,7 @@ void FormulaCoding::Implementation::read(const Fields& fields) {
     });
     require_learnt(fields);
     read_groups(fields);
+    read_latent(fields);
     try {
         code();
     } catch (const FormulaError& error) {
@@ -386,6 +425,20 @@ void FormulaCoding::Implementation::read_groups(const Fields& fields) {
             fields.refuse("groups", fmt::format("lacks that of {}", shown(part.name())));
         }
     }
+}
+
+void FormulaCoding::Implementation::read_latent(const Fields& fields) {
+    std::size_t next = 0;
+    const auto read_term = [&](const Fields& entry) {
+        if (next >= expansion.latent.size()) fields.refuse("latent", "has more terms than the formula");
+        const detail::LatentPart& part = expansion.latent[next++];
+        if (entry.text("term") != part.name) fields.refuse("latent", "are not the terms of the formula");
+        auto term = detail::find_latent_term(part.word)->read(entry.vector("numbers"));
+        if (!term) fields.refuse("latent", fmt::format("holds numbers of {} that cannot be", shown(part.name)));
+        latent.push_back({part.name, part.column, std::move(term)});
+    };
+    if (fields.has("latent")) fields.each("latent", read_term);
+    if (next < expansion.latent.size()) fields.refuse("latent", "lacks a term of the formula");
 }
 
 void FormulaCoding::Implementation::require_factors(const Fields& fields) const {
@@ -470,6 +523,9 @@ const std::vector<std::string>& FormulaCoding::names() const {
 }
 const std::vector<FormulaCoding::Random>& FormulaCoding::random() const {
     return implementation_->random;
+}
+const std::vector<FormulaCoding::Latent>& FormulaCoding::latent() const {
+    return implementation_->latent;
 }
 const std::vector<FormulaCoding::Factor>& FormulaCoding::factors() const {
     return implementation_->factors;

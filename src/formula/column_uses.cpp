@@ -1,5 +1,7 @@
 #include "formula/column_uses.hpp"
 
+#include "formula/calls.hpp"
+
 #include <unordered_map>
 #include <unordered_set>
 
@@ -48,7 +50,11 @@ class Uses {
             add_numbers(call, false, true);
             return;
         }
+        const bool is_latent = is_latent_call(call);
         for (const Expression& part : call.parts) {
+            if (is_latent && unwrapped(part).kind == Kind::column) {
+                use(unwrapped(part).text, unwrapped(part).begin).is_latent = true;
+            }
             if (groups) {
                 add_group(part, false);
             } else if (part.kind != Kind::argument) {
@@ -119,6 +125,7 @@ std::vector<std::string> needed_columns(const FormulaSyntax& formula, const Expa
     if (with_response) need_numbers(formula.response);
     need_terms(expansion.terms);
     for (const Expression* offset : expansion.offsets) need_numbers(*offset);
+    for (const LatentPart& latent : expansion.latent) need(latent.column);
     for (const RandomPart& random : expansion.random) {
         need_terms(random.terms);
         for (const std::string& column : random.columns) need(column);

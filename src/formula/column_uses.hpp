@@ -15,6 +15,7 @@ struct ColumnUse {
     bool is_alone = false;      // as a term: a factor if it is text
     bool is_number = false;     // within arithmetic, or the response
     bool is_group = false;      // factor(), C(), behind |
+    bool is_latent = false;     // in a latent term, which needs all of its values
     bool is_held = false;       // in the response, an offset or a group: `.` has no such column
     bool is_predictor = false;  // on the right side
 };

@@ -3,6 +3,7 @@
 #include "base/messages.hpp"
 #include "formula/calls.hpp"
 #include "formula/grouping.hpp"
+#include "formula/term/latent_term.hpp"
 
 #include <lrvb/formula/formula.hpp>
 
@@ -63,11 +64,13 @@ class Expander {
         require_response();
         TermSet terms;
         add_addends(right, true, terms);
+        require_lines(terms);
         result_.intercept = terms.intercept.value_or(true);
         result_.terms = by_order(std::move(terms.terms));
         refuse_response();
         require_different_effects();
-        if (!result_.intercept && result_.terms.empty() && result_.random.empty() && !has_dot(right)) {
+        if (!result_.intercept && result_.terms.empty() && result_.random.empty() && result_.latent.empty() &&
+            !has_dot(right)) {
             refuse("nothing is left to explain the response: give it an intercept or a term", right.begin);
         }
         result_.parts = std::move(parts_);
@@ -121,6 +124,15 @@ class Expander {
             result_.offsets.push_back(&meant.parts.front());
             return;
         }
+        if (is_latent_call(meant)) {
+            if (!is_whole) {
+                refuse(fmt::format("{}() has no part in a random term: join it by + outside of it", meant.text),
+                       addend.begin);
+            }
+            if (sign == '-') refuse(fmt::format("{}() cannot be taken away: leave it out", meant.text), place);
+            add_latent(meant, terms);
+            return;
+        }
         if (meant.kind == Kind::sum && addend.kind == Kind::parentheses && sign == '+') {
             add_addends(meant, is_whole, terms);
             return;
@@ -134,6 +146,34 @@ class Expander {
         for (const TermParts& term : others.terms) terms.add(term);
         if (others.intercept) terms.intercept = others.intercept;
         require_few(terms, addend.begin);
+    }
+
+    void add_latent(const Expression& call, TermSet& terms) {
+        const Expression& column = latent_column(formula_, call);
+        LatentPart part{call.text, written(call), column.text, call.begin};
+        for (const LatentPart& known : result_.latent) {
+            if (known.name == part.name)
+                refuse(fmt::format("{} stands twice: leave it out once", part.name), part.place);
+        }
+        if (roles_.is_factor(column.text)) {
+            refuse(fmt::format("{} needs numbers, but {} is a factor: leave it out there, or take another term",
+                               part.name, shown(column.text)),
+                   column.begin);
+        }
+        if (find_latent_term(call.text)->has_line()) terms.add({part_of(column)});
+        result_.latent.push_back(std::move(part));
+    }
+
+    /// A term whose prior leaves a line free has that line among the fixed effects.
+    void require_lines(const TermSet& terms) const {
+        for (const LatentPart& part : result_.latent) {
+            if (!find_latent_term(part.word)->has_line()) continue;
+            const auto line = places_.find("c:" + part.column);
+            if (line != places_.end() && terms.known.contains({line->second})) continue;
+            refuse(fmt::format("{} is a line and what departs from it: do not take {} away", part.name,
+                               shown(part.column)),
+                   part.place);
+        }
     }
 
     void require_few(const TermSet& terms, std::size_t place) const {
@@ -344,6 +384,9 @@ class Expander {
             part.raw = call.raw;
         } else if (expression.text == "offset") {
             refuse("an offset has no part in a product of terms: join it by + to all of them", expression.begin);
+        } else if (is_latent_call(expression)) {
+            refuse(fmt::format("{}() has no part in a product of terms: join it by + to the others", expression.text),
+                   expression.begin);
         } else if (expression.text == "cbind") {
             refuse("cbind() is for the response alone", expression.begin);
         } else {
@@ -377,6 +420,10 @@ class Expander {
                     if (part.name != name || (is_plain != is_column && part.kind == TermPart::Kind::number)) continue;
                     refuse(fmt::format("the response {} is also a term: leave it out there", shown(name)), part.place);
                 }
+            }
+            for (const LatentPart& part : result_.latent) {
+                if (!is_column || part.column != name) continue;
+                refuse(fmt::format("the response {} is also a term: leave it out there", shown(name)), part.place);
             }
         }
     }

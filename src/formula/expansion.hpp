@@ -37,12 +37,21 @@ struct RandomPart {
     std::string name() const;
 };
 
+/// A latent term, such as rw2(t).
+struct LatentPart {
+    std::string word;    // "rw2"
+    std::string name;    // "rw2(t)"
+    std::string column;  // "t"
+    std::size_t place = 0;
+};
+
 struct Expansion {
     std::vector<TermPart> parts;
     bool intercept = true;
     std::vector<TermParts> terms;  // by their order
     std::vector<const Expression*> offsets;
     std::vector<RandomPart> random;
+    std::vector<LatentPart> latent;
 };
 
 /// What the frame knows.

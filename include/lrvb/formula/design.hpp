@@ -27,6 +27,7 @@
 ///
 /// A random term's group takes numbers as groups too, `4` and `4.0` as one; its levels are sorted as a factor's are,
 /// and those of g:h are the pairs that occur.
+/// A latent term such as rw2(t) makes columns of its own, which stand apart: what each means is its prior's.
 ///
 /// Failures: FormulaError for a column that is not there; FormulaDataError for what the formula cannot do with the rows
 /// (the logarithm of nothing, with the row); std::runtime_error for columns that make no factor: one level, more than a
@@ -45,6 +46,17 @@ struct RandomTerm {
     Matrix values;                     // rows × effects: ones for an intercept
 };
 
+/// A latent term, such as rw2(t), in the rows: Σ_k columns(n, k) c_k with independent c_k ~ Normal(0, sd²).
+struct LatentColumns {
+    std::string name;  // "rw2(t)"
+    Matrix columns;
+    Vector beyond;  // what its variance in each row, over sd², is more than that of the columns
+};
+
+namespace detail {
+class LatentTerm;
+}
+
 /// What rows are to a formula.
 struct FormulaDesign {
     /// What messages call the data: a file's path.
@@ -62,6 +74,7 @@ struct FormulaDesign {
     std::vector<std::string> names;
     Matrix columns;
     std::vector<RandomTerm> random;
+    std::vector<LatentColumns> latent;
 };
 
 /// Asks those who have rows, and gives their answers, merged: how what is learnt of rows that are with others is
@@ -101,6 +114,13 @@ class LRVB_EXPORT FormulaCoding {
     };
     /// One for each grouping factor.
     const std::vector<Random>& random() const;
+
+    struct Latent {
+        std::string name;    // "rw2(t)"
+        std::string column;  // "t"
+        std::shared_ptr<const detail::LatentTerm> term;
+    };
+    const std::vector<Latent>& latent() const;
 
     /// A column that is coded by its levels, the baseline first.
     struct Factor {

@@ -53,7 +53,8 @@ void require_coded(const RegressionDesign& design) {
 std::optional<std::vector<OptionInfo>> RegressionKind::options() const {
     std::vector<OptionInfo> options;
     options.push_back(
-        {"FORMULA", "Such as 'y ~ x + (1 + x | g)'; --response and -c are short for one that adds up columns"});
+        {"FORMULA",
+         "Such as 'y ~ x + (1 + x | g)' or 'y ~ rw2(t)'; --response and -c are short for one that adds up columns"});
     options.push_back({"--response", "The column to explain, by name or number"});
     options.push_back(OptionInfo::choice("--family", {"gaussian", "student", "bernoulli", "binomial", "poisson"},
                                          "What the response is: gaussian (default), student, bernoulli, binomial, "

@@ -1,6 +1,7 @@
 #include "kind/drawing.hpp"
 
 #include "family/special.hpp"
+#include "formula/term/latent_term.hpp"
 #include "kind/bins.hpp"
 #include "kind/regression/drawing.hpp"
 #include "kind/regression/field/fitted.hpp"
@@ -52,6 +53,35 @@ DrawingPanel fit_panel(const FieldData& data, const FieldRowFit& rows) {
     return panel;
 }
 
+// f at the nodes of a term, with its interval.
+DrawingPanel curve_panel(const FormulaCoding::Latent& latent, const Posterior& posterior, double level) {
+    const Vector& nodes = latent.term->nodes();
+    std::vector<Index> chosen;
+    for (std::size_t v = 0; v < posterior.variables.size(); ++v) {
+        const VariableMeaning& meaning = posterior.variables[v].meaning;
+        if (meaning.group == "f" && meaning.indices.size() == 2 && meaning.indices[0] == latent.name) {
+            chosen.push_back(static_cast<Index>(v));
+        }
+    }
+    const std::vector<Posterior::Row> rows = posterior.summary(chosen, level);
+    const bool responds = posterior.has_response();
+    Vector mean(nodes.size());
+    Vector low(nodes.size());
+    Vector high(nodes.size());
+    for (Index i = 0; i < nodes.size(); ++i) {
+        const Posterior::Row& row = rows[static_cast<std::size_t>(i)];
+        mean[i] = row.mean;
+        low[i] = responds ? row.lower : row.mean_field_lower;
+        high[i] = responds ? row.upper : row.mean_field_upper;
+    }
+    DrawingPanel panel;
+    panel.across = latent.column;
+    panel.up = latent.name;
+    panel.bands.push_back({nodes, low, high});
+    panel.curves.push_back({nodes, mean, 0});
+    return panel;
+}
+
 }  // namespace
 
 Drawing FittedField::drawing(const FitFile& shown, const DrawingOptions& options) const {
@@ -67,6 +97,7 @@ Drawing FittedField::drawing(const FitFile& shown, const DrawingOptions& options
     for (const FormulaShape::Factor& factor : shape.factors) {
         if (std::find(names.begin(), names.end(), factor.name) == names.end()) names.push_back(factor.name);
     }
+    for (const FormulaShape::Term& term : shape.terms) names.push_back(term.name);
     std::vector<std::string> wanted;
     for (const Index at : drawn_columns(options.columns, names)) wanted.push_back(names[static_cast<std::size_t>(at)]);
     const auto is_wanted = [&](const std::string& name) {
@@ -80,6 +111,21 @@ Drawing FittedField::drawing(const FitFile& shown, const DrawingOptions& options
         drawing.caption = fmt::format("{} by what the fit says", data.response);
         drawing.legend.push_back({"rows", Swatch::dot});
         drawing.legend.push_back({"observed as fitted", Swatch::line, 0});
+    }
+    bool has_curves = false;
+    for (std::size_t t = 0; t < shape.terms.size(); ++t) {
+        if (!is_wanted(shape.terms[t].name)) continue;
+        if (static_cast<Index>(drawing.panels.size()) == kMostPanels) {
+            ++drawing.left_out;
+            continue;
+        }
+        drawing.panels.push_back(curve_panel(record_->coding->latent()[t], shown.posterior, options.level));
+        has_curves = true;
+    }
+    if (has_curves) {
+        drawing.caption += drawing.caption.empty() ? "Curves of terms" : ", and the curves of terms";
+        drawing.legend.push_back(
+            {fmt::format("curve of a term, {} interval", percent(options.level)), Swatch::band, 0});
     }
     const Index count = static_cast<Index>(variables.statistics().size()) - variables.first_effect();
     const Index first = static_cast<Index>(shown.posterior.variables.size()) - count;

@@ -312,10 +312,10 @@ Centring FittedField::centring(const std::vector<Index>& chosen) const {
         return -1;
     };
     const Index intercept = place(0);
-    for (std::size_t j = 0; j < shape.slopes.size() && intercept >= 0; ++j) {
-        const Index slope = place(1 + static_cast<Index>(j));
+    for (Index j = 0; j < shape.plain() && intercept >= 0; ++j) {
+        const Index slope = place(1 + j);
         if (slope < 0) return FittedModel::centring(chosen);  // not all of them: no change that keeps distances
-        result.change.coeffRef(intercept, slope) = (*record_->numbers.centre)[static_cast<Index>(j)];
+        result.change.coeffRef(intercept, slope) = (*record_->numbers.centre)[j];
     }
     if (intercept >= 0) result.variables[static_cast<std::size_t>(intercept)] = posterior().select({"alpha"}).front();
     return result;
@@ -411,7 +411,7 @@ Matrix FittedField::beside(const std::vector<Index>& chosen) const {
 Index FittedField::beside_count() const {
     const FieldData& data = model_->data();
     if (plain_terms(*record_)) return data.columns.cols();
-    return 2 + static_cast<Index>(data.factors.size()) + std::min(data.columns.cols(), kMostShownColumns);
+    return 2 + static_cast<Index>(data.factors.size()) + std::min(data.slopes(), kMostShownColumns);
 }
 
 }  // namespace lrvb::detail

@@ -445,7 +445,7 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
         }
         std::vector<Index> known;  // slopes and ψ, which R² is a function of
         for (std::size_t v = 0; v < all.size(); ++v) {
-            if (statistic_of[v] >= variables.first_slope() && statistic_of[v] < variables.first_effect()) {
+            if (variables.is_of_shares(statistic_of[v])) {
                 known.push_back(static_cast<Index>(v));
             }
             for (std::size_t other = 0; other < all.size() && place[v] >= 0; ++other) {

@@ -172,7 +172,8 @@ FieldPredictor::FieldPredictor(const FormulaShape& shape, const FieldVariables& 
 FieldPredictor::Mixture FieldPredictor::predictor_of(const FieldRow& row, bool with_noise) const {
     constexpr double kLeast = 0.02;  // of the variance that is left given ψ
     const bool follows = row.shape.mean_slopes.size() > 0;
-    const Index nodes = row.new_groups.empty() && !with_noise && !follows ? 1 : nodes_.weights.size();
+    const Index nodes =
+        row.new_groups.empty() && row.beyond.empty() && !with_noise && !follows ? 1 : nodes_.weights.size();
     const Vector node_weights = nodes == 1 ? Vector(Vector::Ones(1)) : nodes_.weights;
     // In units of the predictor's sd.
     Vector node_means = Vector::Zero(nodes);
@@ -198,6 +199,9 @@ FieldPredictor::Mixture FieldPredictor::predictor_of(const FieldRow& row, bool w
         double of_groups = 0.0;
         for (const auto& [factor, z] : row.new_groups) {
             of_groups += z.dot(variables_.effect_covariance(factor, nodes_.psi.col(k)) * z);
+        }
+        for (const auto& [term, variance] : row.beyond) {
+            of_groups += variance * std::pow(variables_.term_sd(static_cast<std::size_t>(term), nodes_.psi.col(k)), 2);
         }
         for (Index j = 0; j < normals; ++j) {
             const Index at = k * normals + j;

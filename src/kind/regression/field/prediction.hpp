@@ -41,6 +41,7 @@ struct FieldRow {
     double variance = 0.0;
     PredictorShape shape = {};
     std::vector<std::pair<Index, Vector>> new_groups = {};  // the factor, and z
+    std::vector<std::pair<Index, double>> beyond = {};      // the term, and its variance beyond its nodes over sd²
 };
 
 /// The mean and the sds are infinite where a few of the nodes make them up: an exponential of a variance that may be

@@ -105,8 +105,8 @@ std::vector<Place> places(FieldPrior& prior, const FormulaShape& shape) {
                           }});
     };
     if (shape.intercept) normal({"intercept", {}}, prior.intercept_mean, prior.intercept_sd);
-    for (std::size_t j = 0; j < shape.slopes.size(); ++j) {
-        const auto at = static_cast<Index>(j);
+    for (Index at = 0; at < shape.plain(); ++at) {
+        const auto j = static_cast<std::size_t>(at);
         normal({"beta", {shape.slopes[j]}}, prior.mean[at], prior.sd[at]);
     }
     for (std::size_t f = 0; f < shape.factors.size(); ++f) {
@@ -135,6 +135,13 @@ std::vector<Place> places(FieldPrior& prior, const FormulaShape& shape) {
                               throw FormulaError("of lkj(eta) there is lkj(1) alone, which is uniform: take that",
                                                  sentence.text, sentence.distribution_place);
                           }});
+    }
+    for (std::size_t t = 0; t < shape.terms.size(); ++t) {
+        for (const char* group : {"sd", "tau"}) {
+            result.push_back({{group, {shape.terms[t].name}}, [&prior, t](const PriorSentence& sentence) {
+                                  prior.terms[t] = scale_prior(sentence, "a standard deviation");
+                              }});
+        }
     }
     if (shape.has_sigma()) {
         for (const char* group : {"sigma", "tau"}) {
@@ -196,8 +203,8 @@ std::vector<NumberPlace> number_places(FieldPrior& prior, const FormulaShape& sh
         }
     };
     if (shape.intercept) normal("intercept", prior.intercept_mean, prior.intercept_sd, "intercept");
-    for (std::size_t j = 0; j < shape.slopes.size(); ++j) {
-        const auto at = static_cast<Index>(j);
+    for (Index at = 0; at < shape.plain(); ++at) {
+        const auto j = static_cast<std::size_t>(at);
         normal(fmt::format("beta[{}]", shape.slopes[j]), prior.mean[at], prior.sd[at], "beta");
     }
     for (std::size_t f = 0; f < shape.factors.size(); ++f) {
@@ -216,6 +223,10 @@ std::vector<NumberPlace> number_places(FieldPrior& prior, const FormulaShape& sh
                 scale(name, own.sd[e], group);
             }
         }
+    }
+    for (std::size_t t = 0; t < shape.terms.size(); ++t) {
+        const std::string name = fmt::format("sd[{}]", shape.terms[t].name);
+        scale(name, prior.terms[t], name);
     }
     if (shape.has_sigma()) scale("sigma", prior.sigma, "sigma");
     if (shape.has_nu()) {
@@ -246,7 +257,8 @@ ScalePrior scale_record(const Fields& fields) {
 }  // namespace
 
 FormulaShape shape_of(const FieldData& data) {
-    FormulaShape shape{data.family, data.link, data.intercept, data.names, {}};
+    FormulaShape shape{data.family, data.link, data.intercept, data.names, {}, {}};
+    for (const FieldTerm& term : data.terms) shape.terms.push_back({term.name, term.count});
     for (const FieldFactor& factor : data.factors) {
         shape.factors.push_back({factor.name, factor.effects, factor.levels, factor.blocks, factor.intercept});
     }
@@ -345,10 +357,10 @@ std::vector<std::string> prior_sentences(const FieldPrior& prior, const FormulaS
     };
     if (shape.intercept) {
         normal("intercept", prior.intercept_mean, prior.intercept_sd);
-        if (!shape.slopes.empty()) lines.back() += "  # at the means of the columns";
+        if (shape.plain() > 0) lines.back() += "  # at the means of the columns";
     }
-    for (std::size_t j = 0; j < shape.slopes.size(); ++j) {
-        const auto at = static_cast<Index>(j);
+    for (Index at = 0; at < shape.plain(); ++at) {
+        const auto j = static_cast<std::size_t>(at);
         normal(fmt::format("beta[{}]", shape.slopes[j]), prior.mean[at], prior.sd[at]);
     }
     for (std::size_t f = 0; f < shape.factors.size(); ++f) {
@@ -365,6 +377,10 @@ std::vector<std::string> prior_sentences(const FieldPrior& prior, const FormulaS
         }
         lines.push_back(prior.factors[f].huang_wand ? fmt::format("cor[{}] ~ huang_wand({:.6g})", factor.name, df)
                                                     : fmt::format("cor[{}] ~ lkj(1)", factor.name));
+    }
+    for (std::size_t t = 0; t < shape.terms.size(); ++t) {
+        const std::string index = fmt::format("[{}]", shape.terms[t].name);
+        lines.push_back(written(prior.terms[t], "sd" + index, "tau" + index));
     }
     if (shape.has_sigma()) lines.push_back(written(prior.sigma, "sigma", "tau"));
     if (shape.has_nu()) {
@@ -418,6 +434,11 @@ Document to_document(const FieldPrior& prior) {
                                    {"sd", std::move(sds)}});
     }
     json["factors"] = std::move(factors);
+    if (!prior.terms.empty()) {
+        Document terms = Document::list();
+        for (const ScalePrior& own : prior.terms) terms.push_back(scale_document(own));
+        json["terms"] = std::move(terms);
+    }
     json["nu"] = Document::Numbers{prior.nu_shape, prior.nu_rate};
     json["centre"] = prior.centre.value_or(Vector());
     return json;
@@ -453,6 +474,10 @@ FieldPrior field_prior(const Fields& fields, const FormulaShape& shape) {
                           "are not half_t with the same degrees of freedom, as Huang and Wand's are");
         }
     }
+    if (fields.has("terms")) {
+        fields.each("terms", [&](const Fields& entry) { prior.terms.push_back(scale_record(entry)); });
+    }
+    if (prior.terms.size() != shape.terms.size()) fields.refuse("model.prior.terms", "are not those of the formula");
     const Vector nu = fields.vector("nu", 2);
     prior.nu_shape = nu[0];
     prior.nu_rate = nu[1];

@@ -16,7 +16,14 @@ struct FormulaShape {
     FieldFamily family = FieldFamily::gaussian;
     FieldLink link = FieldLink::identity;
     bool intercept = true;
-    std::vector<std::string> slopes;
+    std::vector<std::string> slopes;  // the last are the coefficients of terms: "rw2(t),1"
+    struct Term {
+        std::string name;                      // "rw2(t)"
+        Index count = 0;                       // of its coefficients
+        std::vector<std::string> places = {};  // where its curve is reported
+        Matrix curve = {};                     // places × coefficients
+    };
+    std::vector<Term> terms = {};
     struct Factor {
         std::string name;
         std::vector<std::string> effects;
@@ -26,6 +33,12 @@ struct FormulaShape {
     };
     std::vector<Factor> factors;
 
+    /// The slopes that are fixed effects.
+    Index plain() const {
+        auto result = static_cast<Index>(slopes.size());
+        for (const Term& term : terms) result -= term.count;
+        return result;
+    }
     bool has_sigma() const { return family == FieldFamily::gaussian || family == FieldFamily::student; }
     bool has_nu() const { return family == FieldFamily::student; }
 };

@@ -1,6 +1,7 @@
 #include "kind/regression/field/record.hpp"
 
 #include "base/messages.hpp"
+#include "formula/term/latent_term.hpp"
 #include "kind/regression/field/fitted.hpp"
 #include "kind/regression/field/groups.hpp"
 #include "kind/regression/field/plain.hpp"
@@ -77,12 +78,24 @@ Document matrix_document(const Matrix& matrix) {
     return matrix.size() > 0 ? Document(matrix) : Document::list();
 }
 
-/// The fixed part of a formula's columns that are coefficients.
-Matrix kept_columns(const Matrix& columns, const std::vector<Index>& kept) {
-    if (static_cast<Index>(kept.size()) == columns.cols()) return columns;
-    Matrix result(columns.rows(), static_cast<Index>(kept.size()));
+/// The formula's columns that are coefficients, then those of its latent terms.
+Matrix coefficient_columns(const FormulaDesign& design, const std::vector<Index>& kept) {
+    const Matrix& columns = design.columns;
+    auto width = static_cast<Index>(kept.size());
+    if (width == columns.cols() && design.latent.empty()) return columns;
+    for (const LatentColumns& term : design.latent) width += term.columns.cols();
+    Matrix result(columns.rows(), width);
     for (std::size_t j = 0; j < kept.size(); ++j) result.col(static_cast<Index>(j)) = columns.col(kept[j]);
+    auto next = static_cast<Index>(kept.size());
+    for (const LatentColumns& term : design.latent) {
+        result.middleCols(next, term.columns.cols()) = term.columns;
+        next += term.columns.cols();
+    }
     return result;
+}
+
+std::string coefficient_name(const std::string& term, Index k) {
+    return fmt::format("{},{}", term, k + 1);
 }
 
 }  // namespace
@@ -129,7 +142,12 @@ FieldData field_data(FormulaDesign design, const std::vector<Index>& kept, Field
     data.weights = std::move(weights);
     data.intercept = design.intercept;
     for (const Index column : kept) data.names.push_back(design.names[static_cast<std::size_t>(column)]);
-    data.columns = kept_columns(design.columns, kept);
+    for (const LatentColumns& term : design.latent) {
+        const auto first = static_cast<Index>(data.names.size());
+        data.terms.push_back({term.name, first, term.columns.cols()});
+        for (Index k = 0; k < term.columns.cols(); ++k) data.names.push_back(coefficient_name(term.name, k));
+    }
+    data.columns = coefficient_columns(design, kept);
     for (RandomTerm& term : design.random) {
         data.factors.push_back({std::move(term.name), std::move(term.levels), std::move(term.effects),
                                 std::move(term.level), std::move(term.values), std::move(term.blocks), term.intercept});
@@ -137,12 +155,21 @@ FieldData field_data(FormulaDesign design, const std::vector<Index>& kept, Field
     return data;
 }
 
+void add_curves(const FormulaCoding& coding, FormulaShape& shape) {
+    for (std::size_t t = 0; t < shape.terms.size(); ++t) {
+        FormulaShape::Term& term = shape.terms[t];
+        const LatentTerm& own = *coding.latent()[t].term;
+        for (const double node : own.nodes()) term.places.push_back(fmt::format("{}", node));
+        term.curve = own.rows(own.nodes());
+    }
+}
+
 std::string checksum_of(const FieldData& data) {
     Checksum checksum;
     checksum.add(data.y);
     checksum.add(data.trials);
     checksum.add(data.offset);
-    checksum.add(data.columns);
+    checksum.add(Matrix(data.columns.leftCols(data.slopes())));
     checksum.add(data.weights);
     for (const FieldFactor& factor : data.factors) {
         Vector levels(static_cast<Index>(factor.level.size()));
@@ -183,6 +210,12 @@ std::shared_ptr<const FieldRecord> FieldRecord::read(const Fields& fields) {
     }
     shape.intercept = coding.intercept();
     for (const Index column : record->kept) shape.slopes.push_back(coding.names()[static_cast<std::size_t>(column)]);
+    for (const FormulaCoding::Latent& latent : coding.latent()) {
+        const Index count = latent.term->size();
+        shape.terms.push_back({latent.name, count});
+        for (Index k = 0; k < count; ++k) shape.slopes.push_back(coefficient_name(latent.name, k));
+    }
+    add_curves(coding, shape);
     for (const FormulaCoding::Random& term : coding.random()) {
         shape.factors.push_back({term.name, term.effects, term.levels, term.blocks, term.intercept});
     }
@@ -190,7 +223,8 @@ std::shared_ptr<const FieldRecord> FieldRecord::read(const Fields& fields) {
     record->numbers = field_prior(fields.fields("prior"), shape);
     const auto slopes = static_cast<Index>(shape.slopes.size());
     const Fields moments = fields.fields("moments");
-    record->moments.columns = matrix_of(moments, "columns", slopes, slopes);
+    record->moments.columns = matrix_of(moments, "columns", shape.plain(), shape.plain());
+    if (!shape.terms.empty()) record->moments.terms = moments.vector("terms", static_cast<Index>(shape.terms.size()));
     record->moments.residual =
         moments.has("residual") ? moments.number("residual") : std::numeric_limits<double>::quiet_NaN();
     std::size_t f = 0;
@@ -252,6 +286,7 @@ Document FieldRecord::document() const {
     for (const Matrix& mean : moments.effects) means.push_back(Document{{"mean", mean}});
     json["moments"] = Document{
         {"columns", matrix_document(moments.columns)}, {"effects", std::move(means)}, {"residual", moments.residual}};
+    if (!shape.terms.empty()) json["moments"]["terms"] = moments.terms;
     Document effects = Document::list();
     for (const Vector& unit : effect_units) effects.push_back(Document{{"unit", unit}});
     json["units"] = Document{{"fixed", matrix_document(fixed_units)}, {"effects", std::move(effects)}};
@@ -269,6 +304,9 @@ std::string FieldRecord::headline() const {
     }
     for (const FormulaShape::Factor& factor : shape.factors) {
         text += fmt::format(", {} of {}", factor.levels.size(), factor.name);
+    }
+    for (const FormulaShape::Term& term : shape.terms) {
+        text += fmt::format(", {} nodes of {}", term.places.size(), term.name);
     }
     return text;
 }
@@ -348,9 +386,8 @@ Document FieldRecord::page(const FitFile& fit) const {
         factors.push_back(std::move(one));
     }
     json["factors"] = std::move(factors);
-    const auto columns = std::min(shape.slopes.size(), static_cast<std::size_t>(kMostShownColumns));
-    json["columns"] =
-        std::vector<std::string>(shape.slopes.begin(), shape.slopes.begin() + static_cast<Index>(columns));
+    const Index columns = std::min(shape.plain(), kMostShownColumns);
+    json["columns"] = std::vector<std::string>(shape.slopes.begin(), shape.slopes.begin() + columns);
     json["groups"] = groups_document(shape, own, fit.posterior);
     if (const std::optional<std::vector<RegressionTerm>> terms = plain_terms(*this)) {
         json["intercept"] = shape.intercept;
@@ -367,7 +404,7 @@ void FieldRecord::predict(const FitFile& fit, const Dataset& rows, const Predict
     const DataFrame frame =
         rows.with_na(fit.data.na).frame(coding->reading(false, options.drop_missing ? Missing::drop : Missing::refuse));
     const FormulaDesign design = coding->new_rows(frame);
-    const Matrix columns = kept_columns(design.columns, kept);
+    const Matrix columns = coefficient_columns(design, kept);
     const FieldVariables own = variables();
     const FieldPredictor predictor(shape, own, nodes);
     const PredictorDraws predictor_draws(own, some_draws, fit.posterior);
@@ -410,6 +447,10 @@ void FieldRecord::predict(const FitFile& fit, const Dataset& rows, const Predict
                     row.new_groups.emplace_back(static_cast<Index>(f), z);
                 }
                 first += effects * static_cast<Index>(shape.factors[f].levels.size());
+            }
+            for (std::size_t t = 0; t < design.latent.size(); ++t) {
+                const double beyond = design.latent[t].beyond[n];
+                if (beyond > 0.0) row.beyond.emplace_back(static_cast<Index>(t), beyond);
             }
             if (needs_shape) row.shape = predictor_draws.shape_of(combination);
         }

@@ -75,6 +75,8 @@ FieldLink link_of_word(FieldFamily family, const std::string& word);
 /// Of a design, the data of a model.
 FieldData field_data(FormulaDesign design, const std::vector<Index>& kept, FieldFamily family, FieldLink link,
                      Vector weights);
+/// What the terms of the formula report of their curves.
+void add_curves(const FormulaCoding& coding, FormulaShape& shape);
 /// Of all numbers that were used.
 std::string checksum_of(const FieldData& data);
 

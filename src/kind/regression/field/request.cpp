@@ -143,11 +143,11 @@ Source source_by_columns(const FitRequest& fit, FieldFamily family) {
     return source;
 }
 
-// Columns of numbers whose different values are levels.
+// Columns of numbers whose different values are levels, or nodes of a latent term.
 std::vector<std::string> grouping_columns(const Formula& formula) {
     std::vector<std::string> result;
     for (const ColumnUse& use : column_uses(formula.syntax())) {
-        if (use.is_group) result.push_back(use.name);
+        if (use.is_group || use.is_latent) result.push_back(use.name);
     }
     return result;
 }
@@ -419,6 +419,7 @@ Request request_of(const FitRequest& fit) {
     request.rows = table.rows();
     request.response_sd = table.sd();
     record.shape = shape_of(data);
+    add_curves(coding, record.shape);
     record.numbers = with_sentences(FieldPrior::automatic(*request.rows), record.shape, sentences);
     record.prior_origin = sentences.empty() ? "auto" : "explicit";
     record.moments = table.moments();

@@ -454,7 +454,7 @@ std::string TableShare::checksum() const {
         own.add(piece(data_->y));
         own.add(piece(data_->trials));
         own.add(piece(data_->offset));
-        own.add(Matrix(data_->columns.middleRows(begin, rows)));
+        own.add(Matrix(data_->columns.block(begin, 0, rows, data_->slopes())));
         own.add(piece(data_->weights));
         for (const FieldFactor& factor : data_->factors) {
             Vector levels(rows);

@@ -79,9 +79,13 @@ std::string answer_moments(const FieldData& data, const RowBlocks& blocks, std::
         const auto add = [&](const Matrix& products) {
             sums.insert(sums.end(), products.data(), products.data() + products.size());
         };
-        if (columns.cols() <= kMostSlopes) {
-            const Matrix centred = columns.rowwise() - mean.head(columns.cols()).transpose();
+        const Index slopes = data.slopes();
+        if (slopes <= kMostSlopes) {
+            const Matrix centred = columns.leftCols(slopes).rowwise() - mean.head(slopes).transpose();
             add(centred.transpose() * Matrix(weights.asDiagonal() * centred));
+        }
+        for (const FieldTerm& term : data.terms) {
+            sums.push_back(weights.dot(columns.middleCols(term.first, term.count).rowwise().squaredNorm()));
         }
         Index next = columns.cols();
         for (const FieldFactor& factor : data.factors) {
@@ -96,7 +100,7 @@ std::string answer_moments(const FieldData& data, const RowBlocks& blocks, std::
 }
 
 FieldMoments moments_of(const FieldData& outline, const AskRows& ask) {
-    const Index slopes = outline.columns.cols();
+    const Index slopes = outline.slopes();
     const Vector first = total_of(ask(ByteWriter().number(false).vector({}).take()));
     const Index places = mean_places(outline);
     const double total = first[places + 1];  // rows
@@ -110,6 +114,8 @@ FieldMoments moments_of(const FieldData& outline, const AskRows& ask) {
         return own;
     };
     result.columns = slopes <= kMostSlopes ? take(slopes) : Matrix(Matrix::Zero(slopes, slopes));
+    result.terms.resize(static_cast<Index>(outline.terms.size()));
+    for (double& term : result.terms) term = sums[next++] / total;
     for (const FieldFactor& factor : outline.factors) result.effects.push_back(take(factor.values.cols()));
     result.residual = residual_of(outline);
     return result;
@@ -128,7 +134,10 @@ Matrix covariance_of_statistics(const Posterior& posterior, const std::vector<In
 FieldVariables::FieldVariables(FormulaShape shape, const FieldPrior& prior, FieldMoments moments)
     : shape_(std::move(shape)), moments_(std::move(moments)) {
     if (shape_.intercept) statistics_ = {"alpha", "intercept"};
-    for (const std::string& slope : shape_.slopes) statistics_.push_back(name_of("beta", {slope}));
+    for (Index j = 0; j < static_cast<Index>(shape_.slopes.size()); ++j) {
+        statistics_.push_back(
+            name_of(j < shape_.plain() ? "beta" : "coef", {shape_.slopes[static_cast<std::size_t>(j)]}));
+    }
     const auto add_psi = [&](std::string group, std::vector<std::string> indices, bool is_log) {
         statistics_.push_back(name_of(group, indices));
         psi_groups_.push_back(std::move(group));
@@ -165,6 +174,13 @@ FieldVariables::FieldVariables(FormulaShape shape, const FieldPrior& prior, Fiel
                         {factor.name, name(other), name(e)}, false);
             }
         }
+    }
+    for (std::size_t t = 0; t < shape_.terms.size(); ++t) {
+        const ScalePrior& own = prior.terms[t];
+        terms_.push_back(std::make_shared<EffectParameters>(FieldPrior::Factor{{own}, true}, Vector::Ones(1),
+                                                            EffectShape{}, shape_.terms[t].name));
+        term_psi_.push_back(add_psi(is_log(own) ? "log_sd" : "logit_sd", {shape_.terms[t].name}, is_log(own)));
+        has_precision_.back() = own.kind == ScalePrior::Kind::gamma_precision;
     }
     if (shape_.has_sigma()) {
         const bool log = is_log(prior.sigma);
@@ -208,6 +224,15 @@ Matrix FieldVariables::effect_covariance(Index factor, const Vector& psi) const 
     return effects_[static_cast<std::size_t>(factor)]->covariance(own(factor, psi)).covariance();
 }
 
+double FieldVariables::term_sd(std::size_t term, const Vector& psi) const {
+    return std::exp(terms_[term]->log_sd(psi.segment(term_psi_[term], 1), 0));
+}
+
+bool FieldVariables::is_of_shares(Index statistic) const {
+    const bool is_slope = statistic >= first_slope() && statistic < first_slope() + shape_.plain();
+    return is_slope || (statistic >= first_psi() && statistic < first_effect());
+}
+
 double FieldVariables::sigma(const Vector& psi) const {
     return std::exp(sigma_->log_sd(psi.segment(sigma_psi_, 1), 0));
 }
@@ -217,20 +242,21 @@ double FieldVariables::nu(const Vector& psi) const {
 }
 
 bool FieldVariables::has_shares() const {
-    return std::isfinite(moments_.residual) && static_cast<Index>(shape_.slopes.size()) <= kMostSlopes;
+    return std::isfinite(moments_.residual) && shape_.plain() <= kMostSlopes;
 }
 
 std::vector<std::string> FieldVariables::share_names() const {
     std::vector<std::string> names;
     if (!has_shares()) return names;
     for (const FormulaShape::Factor& factor : shape_.factors) names.push_back(name_of("ICC", {factor.name}));
-    if (!shape_.slopes.empty()) names.emplace_back(shape_.factors.empty() ? "R2" : "R2_marginal");
-    if (!shape_.factors.empty() && !shape_.slopes.empty()) names.emplace_back("R2_conditional");
+    const bool has_more = !shape_.factors.empty() || !shape_.terms.empty();
+    if (shape_.plain() > 0) names.emplace_back(has_more ? "R2_marginal" : "R2");
+    if (has_more && shape_.plain() > 0) names.emplace_back("R2_conditional");
     return names;
 }
 
 Vector FieldVariables::shares(const Vector& slopes_and_psi) const {
-    const auto slopes = static_cast<Index>(shape_.slopes.size());
+    const Index slopes = shape_.plain();
     const Vector beta = slopes_and_psi.head(slopes);
     const Vector psi = slopes_and_psi.tail(psi_count_);
     const double explained = beta.dot(moments_.columns * beta);
@@ -241,12 +267,16 @@ Vector FieldVariables::shares(const Vector& slopes_and_psi) const {
         variances.push_back(effect_covariance(static_cast<Index>(f), psi).cwiseProduct(moments_.effects[f]).sum());
         of_groups += variances.back();
     }
+    for (std::size_t t = 0; t < shape_.terms.size(); ++t) {
+        of_groups += std::pow(term_sd(t, psi), 2) * moments_.terms[static_cast<Index>(t)];
+    }
     std::vector<double> result;
     result.reserve(variances.size() + 2);
     for (const double variance : variances) result.push_back(variance / (of_groups + rest));
     const double all = explained + of_groups + rest;
     if (slopes > 0) result.push_back(explained / all);
-    if (!shape_.factors.empty() && slopes > 0) result.push_back((explained + of_groups) / all);
+    const bool has_more = !shape_.factors.empty() || !shape_.terms.empty();
+    if (has_more && slopes > 0) result.push_back((explained + of_groups) / all);
     return Eigen::Map<const Vector>(result.data(), static_cast<Index>(result.size()));
 }
 
@@ -265,9 +295,9 @@ std::vector<VariableMeaning> FieldVariables::meanings() const {
     const auto shown = [](VariableMeaning& meaning) { meaning.is_parameter = meaning.is_shown = true; };
     const auto psi = [&](Index at) { return first_psi() + at; };
     if (shape_.intercept) shown(add("intercept", {}, Role::coefficient, FromDraw::statistic(1)));
-    for (std::size_t j = 0; j < shape_.slopes.size(); ++j) {
-        shown(add("beta", {shape_.slopes[j]}, Role::coefficient,
-                  FromDraw::statistic(first_slope() + static_cast<Index>(j))));
+    for (Index j = 0; j < shape_.plain(); ++j) {
+        shown(add("beta", {shape_.slopes[static_cast<std::size_t>(j)]}, Role::coefficient,
+                  FromDraw::statistic(first_slope() + j)));
     }
     const auto scale = [&](const std::string& group, std::vector<std::string> indices, Index at,
                            const std::shared_ptr<const EffectParameters>& parameters, Index effect, Index first) {
@@ -324,13 +354,18 @@ std::vector<VariableMeaning> FieldVariables::meanings() const {
             }
         }
     }
+    for (std::size_t t = 0; t < shape_.terms.size(); ++t) {
+        scale("sd", {shape_.terms[t].name}, term_psi_[t], terms_[t], 0, 0);
+    }
     if (sigma_) scale("sigma", {}, sigma_psi_, sigma_, 0, 0);
     if (nu_psi_ >= 0) {
         shown(add("nu", {}, Role::other,
                   FromDraw::of({psi(nu_psi_)}, [](const Vector& own_psi) { return 1.0 + std::exp(own_psi[0]); })));
     }
     std::vector<Index> slopes_and_psi;
-    for (Index s = first_slope(); s < first_effect(); ++s) slopes_and_psi.push_back(s);
+    for (Index s = first_slope(); s < first_effect(); ++s) {
+        if (is_of_shares(s)) slopes_and_psi.push_back(s);
+    }
     const std::vector<std::string> names = share_names();
     const auto self = std::make_shared<FieldVariables>(*this);
     const std::vector<Index> psi_alone(slopes_and_psi.end() - psi_count_, slopes_and_psi.end());
@@ -342,7 +377,7 @@ std::vector<VariableMeaning> FieldVariables::meanings() const {
         VariableMeaning& meaning =
             add(names[i].substr(0, bracket), std::move(indices), Role::other,
                 FromDraw::of(of_psi ? psi_alone : slopes_and_psi, [self, i, of_psi](const Vector& values) {
-                    Vector all = Vector::Zero(self->first_effect() - self->first_slope());
+                    Vector all = Vector::Zero(self->shape_.plain() + self->psi_count_);
                     all.tail(values.size()) = values;
                     return self->shares(of_psi ? all : values)[static_cast<Index>(i)];
                 }));
@@ -355,6 +390,25 @@ std::vector<VariableMeaning> FieldVariables::meanings() const {
         return meaning;
     };
     if (shape_.intercept) local(add("alpha", {}, Role::location, FromDraw::statistic(0)));
+    Index first_of_term = first_slope() + shape_.plain();
+    for (const FormulaShape::Term& term : shape_.terms) {
+        for (std::size_t i = 0; i < term.places.size(); ++i) {
+            FromDraw curve = FromDraw::statistic(first_of_term);
+            curve.combination.clear();
+            for (Index k = 0; k < term.count; ++k) {
+                curve.combination.emplace_back(first_of_term + k, term.curve(static_cast<Index>(i), k));
+            }
+            local(add("f", {term.name, term.places[i]}, Role::location, std::move(curve))).panel =
+                fmt::format("f[{}]", term.name);
+        }
+        for (Index k = 0; k < term.count; ++k) {
+            VariableMeaning& meaning = local(add("coef", {term.name, fmt::format("{}", k + 1)}, Role::location,
+                                                 FromDraw::statistic(first_of_term + k)));
+            meaning.panel = fmt::format("coef[{}]", term.name);
+            meaning.is_auxiliary = true;
+        }
+        first_of_term += term.count;
+    }
     for (Index at = 0; at < psi_count_; ++at) {
         const auto i = static_cast<std::size_t>(at);
         local(add(psi_groups_[i], psi_indices_[i], Role::logarithm, FromDraw::statistic(psi(at))));

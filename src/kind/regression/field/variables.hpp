@@ -14,10 +14,11 @@
 
 /// What is reported of a regression by formula.
 ///
-///     shown        intercept, beta[…], sd[g,e], cor[g,e,f], sigma, nu, ICC[g], R2_marginal, R2_conditional
+///     shown        intercept, beta[…], sd[g,e], cor[g,e,f], sd[rw2(t)], sigma, nu, ICC[g], R2_marginal, R2_conditional
 ///                  sd[g,intercept_at_means]: of the intercepts of groups at the means of the columns of their slopes
-///     on demand    u[g,level,e], u[g,level,intercept_at_means], alpha (the intercept at the means of the columns), tau
-///     = 1/sigma², tau[g,e] = 1/sd²
+///     on demand    f[rw2(t),time] (the curve of a term at its nodes), coef[rw2(t),k] (its coefficients), u[g,level,e],
+///     u[g,level,intercept_at_means], alpha (the intercept at the means of the columns), tau = 1/sigma², tau[g,e] =
+///     1/sd²
 ///                  where the prior is a gamma of it, and ψ itself,
 ///                  in the units of the data: log_sd[…], atanh_cor[…], log_sigma, …
 ///
@@ -27,7 +28,7 @@
 ///
 ///     ICC[f] = V_f/(Σ V_f + d),   R2_marginal = V/(V + Σ V_f + d),   R2_conditional = (V + Σ V_f)/(V + Σ V_f + d)
 ///
-/// (Nakagawa, Johnson & Schielzeth 2017).
+/// (Nakagawa, Johnson & Schielzeth 2017). A latent term adds to Σ V_f its sd² times the mean of Σ_k B_k² over the rows.
 ///
 /// The mean of an sd at one point is that of a lognormal, exp(ψ + ½ Var ψ).
 namespace lrvb::detail {
@@ -35,6 +36,7 @@ namespace lrvb::detail {
 /// What ICC and R² need of the rows.
 struct FieldMoments {
     Matrix columns;               // population covariance of the fixed columns
+    Vector terms;                 // of each term the mean of Σ_k B_k²
     std::vector<Matrix> effects;  // of each factor the mean of z zᵀ, with z as the field has it: at the means
     double residual = 0.0;        // d, of families without a σ; NaN where there is none
 };
@@ -60,6 +62,10 @@ class FieldVariables {
     Index first_effect() const { return first_psi() + psi_count_; }
     /// The statistics that a predictor is a combination of: alpha, slopes and effects.
     std::vector<Index> coefficients() const;
+    /// Whether a statistic is one of those that R² is a function of.
+    bool is_of_shares(Index statistic) const;
+    /// The sd of a term at ψ.
+    double term_sd(std::size_t term, const Vector& psi) const;
 
     std::vector<VariableMeaning> meanings() const;
     /// Whether a variable is a function of ψ alone, and not one of its statistics.
@@ -103,6 +109,8 @@ class FieldVariables {
     std::vector<Vector> effect_centre_;
     std::shared_ptr<const EffectParameters> sigma_;
     std::vector<Index> factor_psi_;
+    std::vector<std::shared_ptr<const EffectParameters>> terms_;
+    std::vector<Index> term_psi_;
     Index sigma_psi_ = -1;
     Index nu_psi_ = -1;
     Index psi_count_ = 0;
