@@ -1,6 +1,6 @@
 // Writes fit files of models declared in C++, for the tests of the program, which know nothing of the library: into the
 // folder that it is given, `declared.json`, six heights under a normal; `stopped.json`, the same before it converged;
-// and `large.json`, a hundred thousand groups. Prints what the linear response itself says of the large one.
+// and `large.json`, ten thousand groups. Prints what the linear response itself says of the large one.
 
 #include "grouped_model.hpp"
 
@@ -25,7 +25,7 @@ int main(int, char** arguments) {
     one.first_sweeps = 1;
     lrvb::write_fit(folder + "/stopped.json", lrvb::fitted_model(small, lrvb::fit(*small, one))->file());
 
-    const lrvb::bench::Grouped grouped = lrvb::bench::grouped_model(lrvb::bench::simulate_groups(100000, 10, 2024));
+    const lrvb::bench::Grouped grouped = lrvb::bench::grouped_model(lrvb::bench::simulate_groups(10000, 10, 2024));
     const auto large = std::make_shared<const lrvb::MultilinearModel>(grouped.model);
     const lrvb::Optimum optimum = lrvb::fit(*large);
     lrvb::write_fit(folder + "/large.json", lrvb::fitted_model(large, optimum)->file());
