@@ -22,12 +22,12 @@ struct Weighted {
     double half_logs = 0.0;  // ½ Σ log w
 };
 
-Weighted weighted(FieldFamily family) {
+Weighted weighted(const std::string& family) {
     constexpr Index rows = 60;
     Random random(3);
     Weighted result;
     FieldData& data = result.data;
-    data.family = family;
+    data.likelihood = Likelihood::named(family);
     data.intercept = false;
     data.names = {"one", "x"};
     data.columns.resize(rows, 2);
@@ -61,7 +61,7 @@ Weighted weighted(FieldFamily family) {
     return result;
 }
 
-class PrecisionWeights : public ::testing::TestWithParam<FieldFamily> {};
+class PrecisionWeights : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(PrecisionWeights, AreRowsTimesTheRootsOfTheirWeights) {
     const Weighted own = weighted(GetParam());
@@ -113,7 +113,7 @@ TEST_P(PrecisionWeights, GiveRowsTheirOwnDensity) {
     });
     const Functionals effects = model->in_data_units({"u[g,1,intercept]", "u[g,1,x]"});
     const Vector u = LinearResponse(*model, optimum).mean(effects);
-    const double nu = GetParam() == FieldFamily::student
+    const double nu = std::string(GetParam()) == "student"
                           ? model->variance_values(optimum.state.mean.head(model->variance_count())).tail(1)[0]
                           : 0.0;
     const double x = own.data.columns(0, 1);
@@ -138,11 +138,11 @@ TEST_P(PrecisionWeights, GiveRowsTheirOwnDensity) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, PrecisionWeights, ::testing::Values(FieldFamily::gaussian, FieldFamily::student));
+INSTANTIATE_TEST_SUITE_P(Families, PrecisionWeights, ::testing::Values("gaussian", "student"));
 
 // A unit of the weights is one of σ, and of nothing else.
 TEST(PrecisionWeightsPrior, FollowsTheUnitOfTheWeights) {
-    Weighted own = weighted(FieldFamily::gaussian);
+    Weighted own = weighted("gaussian");
     const FieldPrior before = FieldPrior::automatic(own.data);
     own.data.weights *= 1e6;
     const FieldPrior after = FieldPrior::automatic(own.data);
@@ -161,9 +161,8 @@ TEST(PrecisionWeightsPrior, FollowsTheUnitOfTheWeights) {
 }
 
 TEST(PrecisionWeightsPrior, AreForRowsThatHaveAVarianceOfTheirOwn) {
-    FieldData data = weighted(FieldFamily::gaussian).data;
-    data.family = FieldFamily::poisson;
-    data.link = FieldLink::log;
+    FieldData data = weighted("gaussian").data;
+    data.likelihood = Likelihood::named("poisson");
     data.y.setOnes();
     EXPECT_THROW(FieldModel{data}, std::invalid_argument);
 }

@@ -1,7 +1,7 @@
 #include "field_data.hpp"
 #include "field_truth.hpp"
-#include "model/field/likelihood.hpp"
-#include "model/field/smooth_function.hpp"
+#include "likelihood/normal_expectation.hpp"
+#include "likelihood/row_likelihood.hpp"
 #include "says.hpp"
 
 #include <lrvb/lrvb.hpp>
@@ -143,20 +143,17 @@ TEST(FieldRows, ResponsesThatAFamilyCannotHaveAreRefusedWithTheirRow) {
                            }),
                            {"row 5", "3", "2", "successes", "trials"}));
     EXPECT_TRUE(test::says(message([](FieldData& data) {
-                               data.family = FieldFamily::poisson;
-                               data.link = FieldLink::log;
+                               data.likelihood = Likelihood::named("poisson");
                                data.y[0] = -1.0;
                            }),
                            {"row 1", "-1", "count"}));
     EXPECT_TRUE(test::says(message([](FieldData& data) {
-                               data.family = FieldFamily::poisson;
-                               data.link = FieldLink::log;
+                               data.likelihood = Likelihood::named("poisson");
                                data.y[1] = 1.5;
                            }),
                            {"row 2", "1.5", "count"}));
     EXPECT_TRUE(test::says(message([](FieldData& data) {
-                               data.family = FieldFamily::poisson;
-                               data.link = FieldLink::log;
+                               data.likelihood = Likelihood::named("poisson");
                                data.y[2] = 1e31;
                            }),
                            {"row 3", "1e+31", "1e12", "count", "fit"}));
@@ -176,8 +173,7 @@ TEST(FieldRows, LargeCountsGiveTheSameEffectsInAnyUnit) {
         constexpr Index kGroups = 12;
         constexpr Index kRows = 48;
         FieldData data;
-        data.family = FieldFamily::poisson;
-        data.link = FieldLink::log;
+        data.likelihood = Likelihood::named("poisson");
         data.names = {"x"};
         data.columns.resize(kRows, 1);
         data.y.resize(kRows);
@@ -215,18 +211,16 @@ TEST(FieldRows, LargeCountsGiveTheSameEffectsInAnyUnit) {
 /// Rows of every kind, in groups.
 std::vector<FieldData> all_kinds(int rows, int groups) {
     std::vector<FieldData> result;
-    for (const FieldLink link : {FieldLink::logit, FieldLink::probit, FieldLink::cloglog, FieldLink::log}) {
+    for (const char* link : {"logit", "probit", "cloglog", "log"}) {
         Simulated settings;
         settings.rows = rows;
         settings.groups = groups;
-        settings.link = link;
+        settings.likelihood = Likelihood::named(std::string(link) == "log" ? "poisson" : "binomial", link);
         settings.sd = 0.7;
-        if (link == FieldLink::log) settings.family = FieldFamily::poisson;
         result.push_back(simulated(settings));
     }
     FieldData student = result.front();
-    student.family = FieldFamily::student;
-    student.link = FieldLink::identity;
+    student.likelihood = Likelihood::named("student");
     Random random(5);
     for (Index n = 0; n < student.y.size(); ++n) {
         const double mixing = std::exp(random.log_gamma(1.5)) / 1.5;
@@ -252,7 +246,7 @@ TEST(FieldRows, GradientsOfTheBoundEqualDifferences) {
                 return model.expand(moved, Order::value).value;
             };
             const double slope = (8.0 * (at(1.0) - at(-1.0)) - (at(2.0) - at(-2.0))) / 12e-3;
-            EXPECT_NEAR(here.gradient[i], slope, 1e-6 * (1.0 + std::abs(slope))) << static_cast<int>(data.link);
+            EXPECT_NEAR(here.gradient[i], slope, 1e-6 * (1.0 + std::abs(slope))) << data.likelihood->link().name;
         }
     }
 }
@@ -350,12 +344,11 @@ void expect_near_truth(const FieldData& data, const Limits& limits, Index draws,
 
 // A logistic regression with thirty rows, and the like: one point, with all second-order terms.
 TEST(FieldRows, SmallRegressionsWithoutGroupsHaveTheirExactPosteriors) {
-    for (const FieldLink link : {FieldLink::logit, FieldLink::probit, FieldLink::cloglog, FieldLink::log}) {
+    for (const char* link : {"logit", "probit", "cloglog", "log"}) {
         Simulated settings;
         settings.groups = 0;
         settings.rows = 30;
-        settings.link = link;
-        if (link == FieldLink::log) settings.family = FieldFamily::poisson;
+        settings.likelihood = Likelihood::named(std::string(link) == "log" ? "poisson" : "binomial", link);
         expect_near_truth(simulated(settings), {0.03, 0.03, 0.0, 0.0, 0.02}, 20000);
     }
 }
@@ -422,8 +415,7 @@ void expect_near_draws(const FieldData& data, const std::vector<std::string>& na
 TEST(FieldRows, NoEffectVariesMoreThanItsPrior) {
     for (const int effects : {1, 2, 3}) {
         FieldData data = test::simulated_field(240, 40, 1, false, false, 7);
-        data.family = FieldFamily::binomial;
-        data.link = FieldLink::logit;
+        data.likelihood = Likelihood::named("binomial");
         for (double& y : data.y) y = y > 3.5 ? 1.0 : 0.0;
         data.factors.pop_back();
         FieldFactor& factor = data.factors.front();
@@ -493,7 +485,7 @@ TEST(FieldRows, TwoEffectsAGroupAgreeWithTheSampler) {
 }
 
 TEST(FieldRows, StudentRowsAgreeWithTheSampler) {
-    expect_near_draws(all_kinds(200, 20).back(), {"intercept", "beta[x]", "log_sigma", "log_nu_minus_one"}, 0.06, 0.06,
+    expect_near_draws(all_kinds(200, 20).back(), {"intercept", "beta[x]", "log_sigma", "log_nu_above_1"}, 0.06, 0.06,
                       {"sd[g,intercept]"});
 }
 
@@ -514,8 +506,7 @@ TEST(FieldRows, ManySmallGroupsWithALargeSdComeOutByTheNodes) {
 
 TEST(FieldRows, PoissonRowsInManyGroupsComeOutByTheNodes) {
     Simulated settings;
-    settings.family = FieldFamily::poisson;
-    settings.link = FieldLink::log;
+    settings.likelihood = Likelihood::named("poisson");
     settings.rows = 236;
     settings.groups = 118;
     settings.sd = 0.7;
@@ -525,11 +516,11 @@ TEST(FieldRows, PoissonRowsInManyGroupsComeOutByTheNodes) {
 }
 
 TEST(FieldRows, ProbitAndCloglogRowsInGroupsComeOutByTheNodes) {
-    for (const FieldLink link : {FieldLink::probit, FieldLink::cloglog}) {
+    for (const char* link : {"probit", "cloglog"}) {
         Simulated settings;
         settings.rows = 200;
         settings.groups = 30;
-        settings.link = link;
+        settings.likelihood = Likelihood::named(std::string(link) == "log" ? "poisson" : "binomial", link);
         expect_near_truth(simulated(settings), {}, 3000);
     }
 }
@@ -541,8 +532,7 @@ TEST(FieldRows, CbppComesOutByTheNodes) {
         return read_frame(LRVB_DATA_DIR "/cbpp.csv", options);
     }();
     FieldData data;
-    data.family = FieldFamily::binomial;
-    data.link = FieldLink::logit;
+    data.likelihood = Likelihood::named("binomial");
     data.response = "incidence";
     data.y = frame.columns[1].numbers;
     data.trials = frame.columns[2].numbers;
@@ -571,8 +561,7 @@ TEST(FieldRows, EpilHasItsExactPosterior) {
         throw std::runtime_error("epil.csv has no column " + name);
     };
     FieldData data;
-    data.family = FieldFamily::poisson;
-    data.link = FieldLink::log;
+    data.likelihood = Likelihood::named("poisson");
     data.y = column("y").numbers;
     data.names = {"lbase", "trt=progabide", "lbase:trt=progabide", "lage", "V4"};
     data.columns.resize(frame.rows, 5);
@@ -674,7 +663,7 @@ TEST(FieldRows, CaseWeightsEqualRefits) {
             const Vector expected = (refit(1.05) - refit(0.95)) / 0.1;
             for (Index j = 0; j < 2; ++j) {
                 EXPECT_NEAR(slopes(row, j) / sd[j], expected[j] / sd[j], 0.003 + 0.03 * std::abs(expected[j] / sd[j]))
-                    << static_cast<int>(data.link) << " row " << row;
+                    << data.likelihood->link().name << " row " << row;
             }
         }
     }
@@ -709,14 +698,15 @@ TEST(FieldRows, NothingDependsOnTheNumberOfThreads) {
     settings.rows = 30000;
     settings.groups = 300;
     const FieldData data = simulated(settings);
-    const detail::RowLikelihood likelihood(detail::RowKind::logit, data.y, Vector(), Vector(), Vector());
+    const std::shared_ptr<const detail::RowLikelihood> likelihood =
+        Likelihood::named("binomial")->rows({data.y, {}, {}, {}, {}});
     Random random(4);
     const Vector means = standard_normals(30000, random);
     const Vector variances = standard_normals(30000, random).cwiseAbs2();
     detail::LikelihoodTerms one;
     detail::LikelihoodTerms three;
-    likelihood.terms(means, variances, {}, 1, one);
-    likelihood.terms(means, variances, {}, 3, three);
+    likelihood->terms(means, variances, {}, 1, one);
+    likelihood->terms(means, variances, {}, 3, three);
     EXPECT_EQ(one.value, three.value);
     EXPECT_EQ(one.fourth, three.fourth);
 }

@@ -194,22 +194,32 @@ TEST(Field, PriorsOfCovarianceMatricesHaveTheirDerivatives) {
         psi, centred);
 }
 
-// A prior of sds at zero in the coordinates at the means: integrated over these it is one, whatever the centre.
+// A prior of sds at zero in the coordinates at the means: that of the coordinates at zero times the Jacobian of these,
+// by differences.
 TEST(Field, APriorAtZeroIsADensityOfTheEffectsAtTheMeans) {
-    const detail::EffectParameters part({{ScalePrior::half_normal(1.5), ScalePrior::half_normal(0.4)}, false, false},
-                                        Vector{{1.0, 1.0}}, {{}, 0, Vector{{0.0, 2.0}}}, "g");
-    double total = 0.0;
-    constexpr double kStep = 0.05;
-    for (double log_intercept = -12.0; log_intercept < 3.0; log_intercept += kStep) {
-        for (double log_slope = -12.0; log_slope < 2.0; log_slope += kStep) {
-            for (double z = -7.0; z <= 7.0; z += kStep) {
-                Vector unused = Vector::Zero(3);
-                total +=
-                    kStep * kStep * kStep * std::exp(part.log_prior(Vector{{log_intercept, log_slope, z}}, unused));
-            }
+    const FieldPrior::Factor prior{{ScalePrior::half_normal(1.5), ScalePrior::half_normal(0.4)}, false, false};
+    const detail::EffectParameters part(prior, Vector{{1.0, 1.0}}, {{}, 0, Vector{{0.0, 2.0}}}, "g");
+    const detail::EffectParameters at_zero(prior, Vector{{1.0, 1.0}}, {{}, 0, Vector{{0.0, 0.0}}}, "g");
+    const auto to_zero = [&](const Vector& psi) {
+        const Matrix root = part.root_at_zero(psi);
+        const Matrix covariance = root * root.transpose();
+        const Vector sd = covariance.diagonal().cwiseSqrt();
+        return Vector{{std::log(sd[0]), std::log(sd[1]), std::atanh(covariance(1, 0) / (sd[0] * sd[1]))}};
+    };
+    for (const Vector& psi : {Vector{{-0.3, 0.5, 0.2}}, Vector{{-2.0, 0.4, -1.5}}, Vector{{1.0, -3.0, 0.9}}}) {
+        constexpr double kStep = 1e-5;
+        Matrix jacobian(3, 3);
+        for (Index j = 0; j < 3; ++j) {
+            Vector up = psi;
+            Vector down = psi;
+            up[j] += kStep;
+            down[j] -= kStep;
+            jacobian.col(j) = (to_zero(up) - to_zero(down)) / (2.0 * kStep);
         }
+        Vector unused = Vector::Zero(3);
+        EXPECT_NEAR(part.log_prior(psi, unused),
+                    at_zero.log_prior(to_zero(psi), unused) + std::log(std::abs(jacobian.determinant())), 1e-7);
     }
-    EXPECT_NEAR(total, 1.0, 1e-3);
 }
 
 // By quadrature over the correlation and one sd, half_t(2, A) is left of the other.
@@ -280,11 +290,10 @@ TEST(Field, ExpansionAndJointHaveTheirDerivativesAwayFromTheFit) {
 }
 
 TEST(Field, TheCurvatureOfOnePlaceIsNotTakenForThatOfAnother) {
-    for (const FieldFamily family : {FieldFamily::gaussian, FieldFamily::poisson}) {
+    for (const std::string family : {"gaussian", "poisson"}) {
         FieldData data = simulated_field(60, 5, 4, false, false, 13);
-        data.family = family;
-        if (family == FieldFamily::poisson) {
-            data.link = FieldLink::log;
+        data.likelihood = Likelihood::named(family);
+        if (family == "poisson") {
             data.y = data.y.array().abs().ceil();
         }
         const FieldModel model(data);

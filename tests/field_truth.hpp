@@ -17,15 +17,15 @@ namespace lrvb::test {
 
 inline double log_likelihood(const FieldData& data, Index n, double eta) {
     const double y = data.y[n];
-    if (data.family == FieldFamily::poisson) return y * eta - std::exp(eta) - (y > 1.0 ? std::lgamma(y + 1.0) : 0.0);
+    if (data.likelihood->name() == "poisson") return y * eta - std::exp(eta) - (y > 1.0 ? std::lgamma(y + 1.0) : 0.0);
     const double t = data.trials.size() > 0 ? data.trials[n] : 1.0;
     const double ways = t > 1.0 ? std::lgamma(t + 1.0) - std::lgamma(y + 1.0) - std::lgamma(t - y + 1.0) : 0.0;
     double success = 0.0;
     double failure = 0.0;
-    if (data.link == FieldLink::logit) {
+    if (data.likelihood->link().name == "logit") {
         success = eta > 0.0 ? -std::log1p(std::exp(-eta)) : eta - std::log1p(std::exp(eta));
         failure = success - eta;
-    } else if (data.link == FieldLink::probit) {
+    } else if (data.likelihood->link().name == "probit") {
         success = std::log(std::max(1e-300, 0.5 * std::erfc(-eta / std::numbers::sqrt2)));
         failure = std::log(std::max(1e-300, 0.5 * std::erfc(eta / std::numbers::sqrt2)));
     } else {
@@ -121,8 +121,7 @@ inline Truth nested_truth(const FieldData& data, const FieldPrior& prior, const 
 
 /// Groups of rows with one column, drawn from the model.
 struct Simulated {
-    FieldFamily family = FieldFamily::binomial;
-    FieldLink link = FieldLink::logit;
+    std::shared_ptr<const Likelihood> likelihood = Likelihood::named("binomial");
     int groups = 40;
     int rows = 2000;
     double intercept = -0.5;
@@ -132,7 +131,7 @@ struct Simulated {
 };
 
 inline double drawn(const FieldData& data, double eta, Random& random) {
-    if (data.family == FieldFamily::poisson) {
+    if (data.likelihood->name() == "poisson") {
         double count = 0.0;
         for (double product = random.uniform(), least = std::exp(-std::exp(eta)); product > least;
              product *= random.uniform()) {
@@ -141,8 +140,8 @@ inline double drawn(const FieldData& data, double eta, Random& random) {
         return count;
     }
     double chance = 1.0 / (1.0 + std::exp(-eta));
-    if (data.link == FieldLink::probit) chance = 0.5 * std::erfc(-eta / std::numbers::sqrt2);
-    if (data.link == FieldLink::cloglog) chance = -std::expm1(-std::exp(eta));
+    if (data.likelihood->link().name == "probit") chance = 0.5 * std::erfc(-eta / std::numbers::sqrt2);
+    if (data.likelihood->link().name == "cloglog") chance = -std::expm1(-std::exp(eta));
     return random.uniform() < chance ? 1.0 : 0.0;
 }
 
@@ -159,8 +158,7 @@ inline FieldFactor factor_of(std::string name, std::vector<int> level, int level
 inline FieldData simulated(const Simulated& settings) {
     Random random(settings.seed);
     FieldData data;
-    data.family = settings.family;
-    data.link = settings.link;
+    data.likelihood = settings.likelihood;
     data.names = {"x"};
     data.columns.resize(settings.rows, 1);
     data.y.resize(settings.rows);

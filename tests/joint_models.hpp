@@ -182,15 +182,16 @@ inline MultilinearModel student_base(std::uint64_t seed, Index count = 25) {
 
 /// Rows under a link with a random effect a group: η_n = a + b x_n + u_g, u_g ~ N(0, 1/tau).
 struct Grouped {
-    PredictorRows::Kind kind;
+    std::shared_ptr<const Likelihood> likelihood;
     Index groups = 8;
     Index size = 4;
     double trials = 1.0;
     Vector y, x;
 
-    Grouped(PredictorRows::Kind row_kind, std::uint64_t seed, Index group_count = 8, Index group_size = 4,
+    /// By the name of a link: of binomial rows, or the logarithm of Poisson ones.
+    Grouped(const std::string& link, std::uint64_t seed, Index group_count = 8, Index group_size = 4,
             double trial_count = 1.0, double sd = 1.0)
-        : kind(row_kind),
+        : likelihood(Likelihood::named(link == "log" ? "poisson" : "binomial", link)),
           groups(group_count),
           size(group_size),
           trials(trial_count),
@@ -204,7 +205,7 @@ struct Grouped {
                 x[n] = random.normal();
                 const double eta = 0.3 + 0.8 * x[n] + u;
                 y[n] = 0.0;
-                if (kind == PredictorRows::Kind::poisson) {
+                if (link == "log") {
                     // Arrivals within one unit of time.
                     for (double time = -std::log(random.uniform()); time < std::exp(eta);
                          time -= std::log(random.uniform())) {
@@ -213,8 +214,8 @@ struct Grouped {
                     continue;
                 }
                 double p = 1.0 / (1.0 + std::exp(-eta));
-                if (kind == PredictorRows::Kind::probit) p = 0.5 * std::erfc(-eta / std::numbers::sqrt2);
-                if (kind == PredictorRows::Kind::cloglog) p = 1.0 - std::exp(-std::exp(eta));
+                if (link == "probit") p = 0.5 * std::erfc(-eta / std::numbers::sqrt2);
+                if (link == "cloglog") p = 1.0 - std::exp(-std::exp(eta));
                 for (double trial = 0.0; trial < trials; trial += 1.0) y[n] += random.uniform() < p ? 1.0 : 0.0;
             }
         }
@@ -232,7 +233,7 @@ struct Grouped {
         const auto b = builder.add("b", normal(0.0, 0.25));
         const Rows rows = builder.rows("rows", y.size());
         PredictorRows under;
-        under.kind = kind;
+        under.likelihood = likelihood;
         under.y = y;
         if (trials != 1.0) under.trials = Vector::Constant(y.size(), trials);
         under.rows = rows;

@@ -46,6 +46,7 @@
 #include <lrvb/kind/regression/model.hpp>
 #include <lrvb/kind/regression/posterior.hpp>
 #include <lrvb/kind/regression/predictive.hpp>
+#include <lrvb/likelihood/likelihood.hpp>
 #include <lrvb/linalg/factor_too_large.hpp>
 #include <lrvb/model/builder.hpp>
 #include <lrvb/model/field.hpp>

@@ -496,6 +496,12 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
             variable.verdict = std::move(text);
             off.push_back(variable.name);
             are_undefined = true;
+        } else if (posterior.variables[i].moments == TailMoments::none) {
+            // It is reported by its median and quantiles, and judged by these.
+            set_quantiles(check, weights, static_cast<Index>(i), variable);
+            text = quantiles ? quantiles->text(rows[i], variable, static_cast<Index>(i)) : std::string();
+            if (!text.empty()) off.push_back(variable.name);
+            variable.verdict = !text.empty() ? text : check.reliable ? "ok" : "seems ok";
         } else if (is_heavy(posterior.variables[i], check, i)) {
             const TailMoments moments = moments_of(posterior.variables[i], check, i);
             variable.verdict = moments == TailMoments::none ? kNoMean : kNoSd;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -195,9 +196,14 @@ FitFile corrected(const FitFile& fit, const Check& check) {
     CorrectionRecord record;
     record.response_mean.resize(static_cast<Index>(check.variables.size()));
     record.response_sd.resize(record.response_mean.size());
+    std::vector<Index> all(check.variables.size());
+    std::iota(all.begin(), all.end(), Index{0});
+    const Vector sds = fit.posterior.sds(all);
     for (std::size_t v = 0; v < check.variables.size(); ++v) {
-        record.response_mean[static_cast<Index>(v)] = check.variables[v].mean_lrvb;
-        record.response_sd[static_cast<Index>(v)] = check.variables[v].sd_lrvb;
+        const auto at = static_cast<Index>(v);
+        const bool has_moments = fit.posterior.variables[v].moments == TailMoments::mean_and_sd;
+        record.response_mean[at] = has_moments ? check.variables[v].mean_lrvb : fit.posterior.variables[v].mean;
+        record.response_sd[at] = has_moments ? check.variables[v].sd_lrvb : sds[at];
     }
     if (check.integrated) {
         record.how = check.integrated->how;
@@ -205,7 +211,8 @@ FitFile corrected(const FitFile& fit, const Check& check) {
         set_errors(fit.posterior, check, record);
     }
     for (std::size_t v = 0; v < check.variables.size(); ++v) {
-        result.posterior.variables[v].moments = check.variables[v].moments();
+        result.posterior.variables[v].moments =
+            std::max(fit.posterior.variables[v].moments, check.variables[v].moments());
     }
     record.method = to_string(check.method);
     record.draws = check.draws;
@@ -214,7 +221,10 @@ FitFile corrected(const FitFile& fit, const Check& check) {
     if (std::isfinite(check.k_hat)) record.k_hat = check.k_hat;
     if (std::isfinite(check.r_hat)) record.r_hat = check.r_hat;
     for (const CheckedVariable& variable : check.variables) {
-        if (variable.moments() != TailMoments::mean_and_sd) {
+        // What never has moments is no news.
+        const auto v = static_cast<std::size_t>(&variable - check.variables.data());
+        if (variable.moments() != TailMoments::mean_and_sd &&
+            fit.posterior.variables[v].moments == TailMoments::mean_and_sd) {
             result.warnings.push_back(
                 fmt::format("{} has a heavy tail: no {} that draws can tell. Use its median and quantiles",
                             variable.name, variable.moments() == TailMoments::none ? "mean and no sd" : "sd"));

@@ -68,6 +68,19 @@ ScaleDensity scale_density(const ScalePrior& prior, double t) {
             density.slope_by_second = 2.0 * precision;
             return density;
         }
+        case ScaleKind::gamma: {
+            const double value = std::exp(t);
+            ScaleDensity density;
+            density.value =
+                prior.first * std::log(prior.second) - log_gamma(prior.first) + prior.first * t - prior.second * value;
+            density.slope = prior.first - prior.second * value;
+            density.curvature = -prior.second * value;
+            density.by_first = std::log(prior.second) - digamma(prior.first) + t;
+            density.by_second = prior.first / prior.second - value;
+            density.slope_by_first = 1.0;
+            density.slope_by_second = -value;
+            return density;
+        }
         case ScaleKind::uniform: {
             ScaleDensity density;
             density.value = t - std::log(prior.second - prior.first);
@@ -78,6 +91,20 @@ ScaleDensity scale_density(const ScalePrior& prior, double t) {
         }
     }
     return {};
+}
+
+ScaleDensity density_above(const ScalePrior& prior, double lower, double psi) {
+    const double above = std::exp(psi);
+    const double share = above / (lower + above);  // d log x / dψ
+    const double t = lower > 0.0 ? std::log(lower + above) : psi;
+    const ScaleDensity own = scale_density(prior, t);
+    ScaleDensity density;
+    density.value = own.value + (psi - t);
+    if (lower > 0.0) density.value -= std::log(gamma_beyond(prior.first, prior.second * lower));
+    density.slope = (own.slope - 1.0) * share + 1.0;
+    density.slope_by_first = own.slope_by_first * share;
+    density.slope_by_second = own.slope_by_second * share;
+    return density;
 }
 
 void require_scale_prior(const ScalePrior& prior, const std::string& of) {
@@ -94,6 +121,7 @@ void require_scale_prior(const ScalePrior& prior, const std::string& of) {
             require_positive(who, "rate", prior.first);
             return;
         case ScaleKind::gamma_precision:
+        case ScaleKind::gamma:
             require_positive(who, "shape", prior.first);
             require_positive(who, "rate", prior.second);
             return;

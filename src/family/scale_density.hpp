@@ -19,6 +19,10 @@ struct ScaleDensity {
 };
 ScaleDensity scale_density(const ScalePrior& prior, double t);
 
+/// The same for x = lower + exp(ψ), in ψ: of a prior of x that is cut off below `lower`, which is zero but for a gamma
+/// prior. Without `curvature`, `by_first` and `by_second`.
+ScaleDensity density_above(const ScalePrior& prior, double lower, double psi);
+
 /// Refuses one that makes no sense.
 void require_scale_prior(const ScalePrior& prior, const std::string& of);
 

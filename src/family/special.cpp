@@ -141,6 +141,11 @@ double inverse_log_minus_digamma(double gap) {
     return x;
 }
 
+double log_gamma_rise_beyond_power(double x, double rise) {
+    if (x < kSeriesFrom) return log_gamma_rise(x, rise) - rise * std::log(x);
+    return (x + rise - 0.5) * std::log1p(rise / x) - rise + stirling_remainder(x + rise) - stirling_remainder(x);
+}
+
 double central_quantile(double level) {
     return std::numbers::sqrt2 * boost::math::erf_inv(level);
 }
@@ -168,6 +173,13 @@ double poisson_cdf(double count, double mean) {
     if (!(std::abs(distance) < kFar * (1.0 + sd))) return distance > 0.0 ? 1.0 : 0.0;
     if (mean > kLarge) return 0.5 * boost::math::erfc(-distance / (std::numbers::sqrt2 * sd));
     return boost::math::gamma_q(std::floor(count) + 1.0, mean);
+}
+
+double negative_binomial_cdf(double count, double mean, double size) {
+    if (count < 0.0) return 0.0;
+    if (!(mean > 0.0)) return 1.0;
+    if (!std::isfinite(mean)) return 0.0;
+    return boost::math::ibeta(size, std::floor(count) + 1.0, size / (size + mean));
 }
 
 double gamma_beyond(double shape, double x) {

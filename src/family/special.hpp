@@ -27,6 +27,9 @@ double log_gamma_rise(double x, double rise);
 double digamma_rise(double x, double rise);
 double trigamma_fall(double x, double rise);
 
+/// log Γ(x + rise) − log Γ(x) − rise log x, which is small where rise is far below x.
+double log_gamma_rise_beyond_power(double x, double rise);
+
 /// Entropy of Gamma(shape, rate 1).
 double gamma_entropy(double shape);
 
@@ -48,6 +51,8 @@ double normal_quantile(double probability);
 /// P(T ≤ t) of Student's t, and P(N ≤ count) of a Poisson count.
 double student_cdf(double degrees, double t);
 double poisson_cdf(double count, double mean);
+/// The same of a count with the variance mean + mean²/size.
+double negative_binomial_cdf(double count, double mean, double size);
 
 /// P(X > x) for X ~ Gamma(shape, rate 1).
 double gamma_beyond(double shape, double x);

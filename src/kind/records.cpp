@@ -470,7 +470,6 @@ Posterior posterior_record(const Fields& fields) {
             const std::string moments = entry.text("moments");
             const bool has_mean = moments == kMeanOnly;
             if (!has_mean && moments != kNoMoments) entry.refuse("moments", "is neither 'mean' nor 'none'");
-            if (variable.quantiles.size() == 0) entry.refuse("moments", "needs quantiles beside it");
             variable.moments = has_mean ? TailMoments::mean : TailMoments::none;
         }
         variable.meaning.group = variable.name;

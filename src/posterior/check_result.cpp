@@ -118,6 +118,8 @@ class Reader {
 }  // namespace
 
 TailMoments CheckedVariable::moments() const {
+    // What is reported without a mean has none.
+    if (std::isnan(mean_lrvb)) return TailMoments::none;
     return verdict == kNoMean ? TailMoments::none : verdict == kNoSd ? TailMoments::mean : TailMoments::mean_and_sd;
 }
 

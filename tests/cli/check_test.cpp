@@ -284,7 +284,7 @@ TEST_F(CheckCommand, QuantilesThatNoDrawsHaveAreRefused) {
     fit_old_faithful();
     ASSERT_EQ(lrvb("check fit.json $DATA/old_faithful.csv --correct -o fit2.json").code, 0);
     const json file = json::parse(read_text(work() / "fit2.json"));
-    EXPECT_EQ(file.at("version").at("minor"), 9);
+    EXPECT_EQ(file.at("version").at("minor"), 10);
     const auto variable = [](json& fit, const std::string& name) -> json& {
         for (json& one : fit.at("posterior").at("variables")) {
             if (one.at("name") == name) return one;

@@ -53,8 +53,7 @@ TEST(FieldIntegral, IsTheExactPosteriorOfTheReferences) {
 // Each is sought from the one beside it, and kept.
 TEST(FieldIntegral, NodesOfBinaryRowsAreThoseFoundAlone) {
     FieldData data = simulated_field(200, 12, 9, false, false, 3);
-    data.family = FieldFamily::binomial;
-    data.link = FieldLink::logit;
+    data.likelihood = Likelihood::named("binomial");
     for (double& y : data.y) y = y > 3.5 ? 1.0 : 0.0;
     ASSERT_EQ(data.factors.size(), 2U);
     const FieldModel model(data);

@@ -10,6 +10,7 @@ struct ScalePrior {
         exponential,      ///< (rate)
         uniform,          ///< (lower, upper)
         gamma_precision,  ///< (shape, rate) of 1/sd²
+        gamma,            ///< (shape, rate)
     };
     Kind kind = Kind::half_t;
     double first = 2.0;
@@ -20,6 +21,7 @@ struct ScalePrior {
     static ScalePrior exponential(double rate) { return {Kind::exponential, rate, 0.0}; }
     static ScalePrior uniform(double lower, double upper) { return {Kind::uniform, lower, upper}; }
     static ScalePrior gamma_precision(double shape, double rate) { return {Kind::gamma_precision, shape, rate}; }
+    static ScalePrior gamma(double shape, double rate) { return {Kind::gamma, shape, rate}; }
 
     bool operator==(const ScalePrior&) const = default;
 };

@@ -2,6 +2,7 @@
 
 #include <lrvb/export.hpp>
 #include <lrvb/family/scale_prior.hpp>
+#include <lrvb/likelihood/likelihood.hpp>
 #include <lrvb/model/functionals.hpp>
 #include <lrvb/model/row_model.hpp>
 
@@ -63,9 +64,6 @@
 /// (sample/field_integral.hpp) adds it up exactly.
 namespace lrvb {
 
-enum class FieldFamily { gaussian, student, binomial, poisson };  // bernoulli is binomial with one trial
-enum class FieldLink { identity, logit, probit, cloglog, log };
-
 /// A random term such as (1 + Days | Subject).
 struct FieldFactor {
     std::string name;                  // "Subject"
@@ -88,14 +86,13 @@ struct FieldTerm {
 };
 
 struct FieldData {
-    FieldFamily family = FieldFamily::gaussian;
-    FieldLink link = FieldLink::identity;
+    std::shared_ptr<const Likelihood> likelihood = Likelihood::named("gaussian");
     std::string response = "y";  // what it is called
     Vector y;
     Vector trials;                   // binomial: of each row; empty: one
     Vector offset;                   // empty: zero
     Vector weights;                  // how often each row counts; empty: once
-    bool precision_weights = false;  // gaussian, student: the variance of row n is σ²/w_n, and it counts once
+    bool precision_weights = false;  // of rows with a σ: the variance of row n is σ²/w_n, and it counts once
     bool intercept = true;
     std::vector<std::string> names;    // of the columns, without the intercept
     Matrix columns;                    // rows × fixed effects, without the intercept's ones
@@ -132,7 +129,9 @@ struct LRVB_EXPORT FieldPrior {
     Vector mean;  // of the slopes; of columns of terms it is not read
     Vector sd;
     std::vector<ScalePrior> terms = {};  // of each term's sd
-    ScalePrior sigma;                    // gaussian, student
+    ScalePrior sigma;                    // of rows that have one
+    /// Of each parameter of the likelihood; empty: as the likelihood has them.
+    std::vector<ScalePrior> parameters = {};
     struct Factor {
         std::vector<ScalePrior> sd;  // of each effect
         /// Two and more effects: Huang & Wand's prior of the covariance matrix (2013), with the auxiliaries integrated
@@ -148,8 +147,6 @@ struct LRVB_EXPORT FieldPrior {
         std::optional<Vector> centre = {};
     };
     std::vector<Factor> factors;
-    double nu_shape = 2.0;  // student: degrees of freedom ~ Gamma, above 1
-    double nu_rate = 0.1;
     /// Where α is the intercept; absent: at the (weighted) means of the columns. So that a prior stays where it is when
     /// rows change.
     std::optional<Vector> centre;
@@ -164,10 +161,10 @@ struct LRVB_EXPORT FieldPrior {
 
 /// A standard deviation, a correlation, … of a field, as people read it.
 struct FieldVariance {
-    enum class Kind { sd, correlation, sigma, nu };
+    enum class Kind { sd, correlation, sigma, parameter };
     std::string name;  // "sd[Subject,Days]", "cor[Subject,intercept,Days]", "sigma"
     Kind kind = Kind::sd;
-    Index factor = -1;  // terms are counted behind the factors
+    Index factor = -1;  // terms are counted behind the factors; or which parameter of the likelihood
     Index row = -1;     // effect
     Index column = -1;  // the other effect of a correlation
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <lrvb/export.hpp>
+#include <lrvb/likelihood/likelihood.hpp>
 #include <lrvb/model/expression.hpp>
 #include <lrvb/model/functionals.hpp>
 #include <lrvb/model/multilinear_model.hpp>
@@ -54,13 +55,8 @@ constexpr Index kMostIntegrated = 100;
 
 /// Rows whose distribution is about a linear predictor under a link.
 struct PredictorRows {
-    enum class Kind {
-        logit,    ///< y successes of `trials`, with probability 1/(1 + e^−η)
-        probit,   ///< …, Φ(η)
-        cloglog,  ///< …, 1 − exp(−e^η)
-        poisson,  ///< counts y with mean e^η
-    };
-    Kind kind = Kind::logit;
+    /// Without parameters of its own: Likelihood::named("binomial", "logit"), …, or "poisson".
+    std::shared_ptr<const Likelihood> likelihood = Likelihood::named("binomial");
     Vector y;
     Vector trials;  // empty: one for each row; none for counts
     /// One a row: Σ constant × joined variable (entries of an MvNormal variable included) + constant.

@@ -314,7 +314,7 @@ class Observing {
     void observe_linked_lifetimes(const Piece& piece, std::size_t at, const LinkedSum& linked,
                                   const Vector& exposures) {
         PredictorRows rows;
-        rows.kind = PredictorRows::Kind::poisson;
+        rows.likelihood = Likelihood::named("poisson");
         rows.y = Vector::Constant(piece.size(), piece.left == Piece::Left::observed ? 1.0 : 0.0);
         for (Index row = 0; row < piece.size(); ++row) {
             const double factor = exposures[row] * linked.factor[linked.factor.size() == 1 ? 0 : row];
@@ -345,7 +345,7 @@ class Observing {
         }
         const Sum& rate = piece.sum(0);
         if (const std::optional<LinkedSum> linked = linked_sum(rate, {"exp"})) {
-            observe_linked(piece, *linked, PredictorRows::Kind::poisson);
+            observe_linked(piece, *linked, Likelihood::named("poisson"));
             return;
         }
         if (rate.terms.size() != 1) {
@@ -374,10 +374,10 @@ class Observing {
         const Sum& p = piece.sum(0);
         if (piece.selectors.empty()) {
             if (const std::optional<LinkedSum> linked = linked_sum(p, {"ilogit", "phi", "icloglog"})) {
-                observe_linked(piece, *linked,
-                               linked->function == "ilogit" ? PredictorRows::Kind::logit
-                               : linked->function == "phi"  ? PredictorRows::Kind::probit
-                                                            : PredictorRows::Kind::cloglog);
+                const std::string_view link = linked->function == "ilogit" ? "logit"
+                                              : linked->function == "phi"  ? "probit"
+                                                                           : "cloglog";
+                observe_linked(piece, *linked, Likelihood::named("binomial", link));
                 return;
             }
         }
@@ -441,7 +441,7 @@ class Observing {
         const Rows rows = named(piece, seen);
         for (std::size_t k = 0; k < given.size(); ++k) {
             PredictorRows counts;
-            counts.kind = PredictorRows::Kind::poisson;
+            counts.likelihood = Likelihood::named("poisson");
             counts.y.resize(static_cast<Index>(seen.size()));
             for (std::size_t n = 0; n < seen.size(); ++n) {
                 const double factor = given[k].factor[given[k].factor.size() == 1 ? 0 : seen[n]];
@@ -557,9 +557,9 @@ class Observing {
         }
     }
 
-    void observe_linked(const Piece& piece, const LinkedSum& linked, PredictorRows::Kind kind) {
+    void observe_linked(const Piece& piece, const LinkedSum& linked, std::shared_ptr<const Likelihood> likelihood) {
         PredictorRows rows;
-        rows.kind = kind;
+        rows.likelihood = std::move(likelihood);
         rows.y.resize(piece.size());
         if (own_.distribution_name(piece) == "dbin") rows.trials.resize(piece.size());
         for (Index row = 0; row < piece.size(); ++row) {
@@ -568,7 +568,7 @@ class Observing {
             const double factor = linked.factor[linked.factor.size() == 1 ? 0 : row];
             require_linear(piece, 0, linked.inside, row);
             Expression predictor = own_.terms.polynomial(linked.inside, row, own_.place(piece, 0));
-            if (kind == PredictorRows::Kind::poisson) {
+            if (rows.likelihood->link().is_log) {
                 require_positive_factor(piece, 0, row, factor);
                 predictor += std::log(factor);
             } else if (factor != 1.0) {

@@ -56,9 +56,9 @@ std::optional<std::vector<OptionInfo>> RegressionKind::options() const {
         {"FORMULA",
          "Such as 'y ~ x + (1 + x | g)' or 'y ~ rw2(t)'; --response and -c are short for one that adds up columns"});
     options.push_back({"--response", "The column to explain, by name or number"});
-    options.push_back(OptionInfo::choice("--family", {"gaussian", "student", "bernoulli", "binomial", "poisson"},
-                                         "What the response is: gaussian (default), student, bernoulli, binomial, "
-                                         "poisson"));
+    options.push_back(OptionInfo::choice(
+        "--family", Likelihood::names(),
+        fmt::format("What the response is (default: gaussian): {}", fmt::join(Likelihood::names(), ", "))));
     options.push_back(OptionInfo::choice("--link", {"identity", "logit", "probit", "cloglog", "log"},
                                          "Of a bernoulli or binomial response: logit (default), probit, cloglog"));
     options.push_back({"--success",

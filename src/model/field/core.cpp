@@ -33,6 +33,17 @@ Vector units_of_effects(const FieldUnits& units, std::size_t f) {
     return result;
 }
 
+// A parameter is lower + exp(ψ), so that no density between bounds is one in ψ.
+void require_parameter_prior(const LikelihoodParameter& parameter, const ScalePrior& prior) {
+    require_scale_prior(prior, parameter.name);
+    const bool is_cut = parameter.lower > 0.0;
+    const bool fits = is_cut ? prior.kind == ScalePrior::Kind::gamma : prior.kind != ScalePrior::Kind::uniform;
+    if (fits) return;
+    throw std::invalid_argument(
+        fmt::format("FieldPrior: the prior of {} must be {}", parameter.name,
+                    is_cut ? "a gamma distribution" : "half_t, half_normal, exponential or gamma"));
+}
+
 }  // namespace
 
 bool PsiPoint::has_precisions() const {
@@ -60,17 +71,15 @@ FieldCore::FieldCore(std::shared_ptr<const FieldRows> rows_in, const std::option
         structure = ask_structure(*source, design);
     }
     plan = std::make_shared<const PrecisionPlan>(structure);
-    has_nu = design->data().family == FieldFamily::student;
-    has_sigma = has_nu || design->data().family == FieldFamily::gaussian;
+    has_sigma = likelihood().has_sigma();
     set_prior(given);
     make_layout();
-    const FieldData& own = design->data();
     rows = scales.total;
     log_precisions = scales.log_precisions;
     precision_unit = scales.precision_unit();
     identity = next_model_identity();
     hessian_pattern = structure->lower_pattern();
-    if (own.family != FieldFamily::gaussian) {
+    if (!likelihood().is_normal()) {
         row_field = std::make_shared<const RowField>(*this);
         guess_ = guess();
         return;
@@ -170,10 +179,11 @@ void FieldCore::set_prior(const std::optional<FieldPrior>& given) {
                            EffectShape{}, "sigma");
     }
 
-    const auto add_scale = [&](Index part, Index effect, const std::string& name, const ScalePrior& own, bool shared) {
+    const auto add_scale = [&](Index part, Index effect, const std::string& name, const ScalePrior& own, bool shared,
+                               Hyperparameter::Kind kind = Hyperparameter::Kind::scale) {
         const auto add = [&](const std::string& number, bool second, const std::string& of) {
             hyperparameter_names.push_back(of + ": " + number);
-            hyperparameters.push_back({Hyperparameter::Kind::scale, part, effect, second});
+            hyperparameters.push_back({kind, part, effect, second});
         };
         switch (own.kind) {
             case ScalePrior::Kind::half_t:
@@ -187,6 +197,7 @@ void FieldCore::set_prior(const std::optional<FieldPrior>& given) {
                 add("rate", false, name);
                 return;
             case ScalePrior::Kind::gamma_precision:
+            case ScalePrior::Kind::gamma:
                 add("shape", false, name);
                 add("rate", true, name);
                 return;
@@ -216,13 +227,16 @@ void FieldCore::set_prior(const std::optional<FieldPrior>& given) {
                   prior.terms[t], false);
     }
     if (has_sigma) add_scale(static_cast<Index>(sigma_part()), 0, "sigma", prior.sigma, false);
-    if (has_nu) {
-        require_positive("FieldPrior", "nu_shape", prior.nu_shape);
-        require_positive("FieldPrior", "nu_rate", prior.nu_rate);
-        for (const bool second : {false, true}) {
-            hyperparameter_names.emplace_back(second ? "nu: rate" : "nu: shape");
-            hyperparameters.push_back({Hyperparameter::Kind::nu, 0, 0, second});
-        }
+    const std::vector<LikelihoodParameter>& parameters = likelihood().parameters();
+    if (prior.parameters.empty()) {
+        for (const LikelihoodParameter& parameter : parameters) prior.parameters.push_back(parameter.prior);
+    }
+    require_size("FieldPrior", "parameters", static_cast<Index>(prior.parameters.size()),
+                 static_cast<Index>(parameters.size()));
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        require_parameter_prior(parameters[i], prior.parameters[i]);
+        add_scale(static_cast<Index>(i), 0, parameters[i].name, prior.parameters[i], false,
+                  Hyperparameter::Kind::parameter);
     }
 }
 
@@ -268,9 +282,10 @@ void FieldCore::make_layout() {
         layout.add(prior.sigma.kind == ScalePrior::Kind::uniform ? "logit_sigma" : "log_sigma", family::Point{});
         variances.push_back({"sigma", FieldVariance::Kind::sigma, -1, -1, -1});
     }
-    if (has_nu) {
-        layout.add("log_nu_minus_one", family::Point{});
-        variances.push_back({"nu", FieldVariance::Kind::nu, -1, -1, -1});
+    for (std::size_t i = 0; i < likelihood().parameters().size(); ++i) {
+        const LikelihoodParameter& parameter = likelihood().parameters()[i];
+        layout.add(parameter.psi_name, family::Point{});
+        variances.push_back({parameter.name, FieldVariance::Kind::parameter, static_cast<Index>(i), -1, -1});
     }
     variance_count_ = layout.size();
     if (data.intercept) layout.add("intercept", family::Point{});
@@ -306,9 +321,9 @@ PsiPoint FieldCore::psi_point(const VectorView& psi) const {
             result.fixed_precision.segment(term.offset, term.size()).setConstant(result.parts.back().precision(0, 0));
         }
     }
-    if (has_nu) {
-        const Index place = variance_count_ - 1;
-        const DegreesDensity density = degrees_density(prior.nu_shape, prior.nu_rate, psi[place]);
+    for (std::size_t i = 0; i < likelihood().parameters().size(); ++i) {
+        const Index place = parameter_offset(i);
+        const ScaleDensity density = density_above(prior.parameters[i], likelihood().parameters()[i].lower, psi[place]);
         result.log_prior += density.value;
         result.prior_gradient[place] += density.slope;
     }

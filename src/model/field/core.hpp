@@ -120,6 +120,11 @@ class FieldCore {
     const FieldShape& shape() const { return design->shape(); }
     /// Where the ψ of a factor, a term, or of σ (the last part), begin.
     Index part_offset(std::size_t part) const { return part_offset_[part]; }
+    const Likelihood& likelihood() const { return *design->data().likelihood; }
+    /// Where the ψ of a parameter of the likelihood is: these come last.
+    Index parameter_offset(std::size_t parameter) const {
+        return variance_count_ - static_cast<Index>(likelihood().parameters().size() - parameter);
+    }
     /// Beyond the parts where there is no σ.
     std::size_t sigma_part() const { return shape().parts(); }
     /// An inner sd of a part times it is the data's.
@@ -130,9 +135,9 @@ class FieldCore {
     Matrix part_spread(std::size_t part, const PrecisionInverse& inverse, const Matrix& fixed) const;
 
     struct Hyperparameter {
-        enum class Kind { fixed_mean, fixed_sd, scale, nu };
+        enum class Kind { fixed_mean, fixed_sd, scale, parameter };
         Kind kind;
-        Index place;       // fixed effect, or part
+        Index place;       // fixed effect, part, or parameter of the likelihood
         Index effect = 0;  // of a part
         bool second = false;
     };
@@ -163,7 +168,6 @@ class FieldCore {
     std::vector<Hyperparameter> hyperparameters;
     std::uint64_t identity = 0;
     bool has_sigma = true;
-    bool has_nu = false;                        // its ψ is the last, after that of σ
     std::shared_ptr<const RowField> row_field;  // null where rows are normal
 
   private:
@@ -183,6 +187,10 @@ class FieldCore {
     Index variance_count_ = 0;
     std::vector<Index> part_offset_;
 };
+
+/// The (weighted) mean of a response, over exp(offset) where the link is log; where all are zero, as if they came to a
+/// half. Of rows that are here.
+double mean_response(const FieldData& data);
 
 /// Refuses data that make no field, in words for whoever gave them.
 void require_field(const FieldData& data);

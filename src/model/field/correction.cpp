@@ -214,7 +214,7 @@ FieldInnerProblem::Correction FieldInnerProblem::correction(const FieldGiven& gi
                 }
             }
             LikelihoodTerms& terms = at_node[detail::at(k)];
-            likelihood_.terms(predictors, variances, given.scale, threads_, terms);
+            likelihood_->terms(predictors, variances, given.theta, threads_, terms);
             for (Index g = 0; g < groups.count(); ++g) {
                 for (Index i = groups.starts[detail::at(g)]; i < groups.starts[detail::at(g) + 1]; ++i) {
                     const Index n = groups.rows[detail::at(i)];

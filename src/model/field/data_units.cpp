@@ -114,7 +114,7 @@ Functionals FieldModel::in_data_units(const std::vector<std::string>& names) con
             door.add_coefficient(functional, variable - core.variance_count(), 1.0);
             continue;
         }
-        if (core.has_nu && variable == core.variance_count() - 1) {
+        if (variable >= core.parameter_offset(0)) {
             door.add_psi(functional, variable, 0.0);
             continue;
         }
@@ -170,8 +170,8 @@ Vector FieldModel::variance_values(const VectorView& psi) const {
             value = std::sqrt(covariances.back()(0, 0)) * core.design->units().response_scale;
             continue;
         }
-        if (own.kind == FieldVariance::Kind::nu) {
-            value = 1.0 + std::exp(psi[psi.size() - 1]);
+        if (own.kind == FieldVariance::Kind::parameter) {
+            value = core.likelihood().parameters()[at(own.factor)].value(psi[core.parameter_offset(at(own.factor))]);
             continue;
         }
         const Matrix& covariance = covariances[at(own.factor)];
@@ -196,8 +196,9 @@ Matrix FieldModel::variance_jacobian(const VectorView& psi) const {
     }
     for (std::size_t v = 0; v < core.variances.size(); ++v) {
         const FieldVariance& own = core.variances[v];
-        if (own.kind == FieldVariance::Kind::nu) {
-            result(static_cast<Index>(v), psi.size() - 1) = std::exp(psi[psi.size() - 1]);
+        if (own.kind == FieldVariance::Kind::parameter) {
+            const Index place = core.parameter_offset(at(own.factor));
+            result(static_cast<Index>(v), place) = std::exp(psi[place]);
             continue;
         }
         const bool is_sigma = own.kind == FieldVariance::Kind::sigma;

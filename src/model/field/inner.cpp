@@ -32,10 +32,10 @@ void in_parts(int threads, Index count, Index part, const Body& body) {
 }  // namespace
 
 FieldInnerProblem::FieldInnerProblem(std::shared_ptr<const PrecisionPlan> plan, std::shared_ptr<const RowDesign> design,
-                                     RowLikelihood likelihood)
+                                     std::shared_ptr<const RowLikelihood> likelihood)
     : plan_(std::move(plan)), design_(std::move(design)), likelihood_(std::move(likelihood)) {
     const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-    if (likelihood_.rows() >= kRowsForThreads) threads_ = std::max(1, cores);
+    if (likelihood_->rows() >= kRowsForThreads) threads_ = std::max(1, cores);
 }
 
 Vector FieldInnerProblem::prior_times(const FieldGiven& given, const VectorView& x) const {
@@ -72,7 +72,7 @@ bool FieldInnerProblem::evaluate(const FieldGiven& given, FieldInner& at) const 
         at.inverse->row_variances(*design_, begin, end, at.variances.data() + begin);
         for (Index n = begin; n < end; ++n) at.variances[n] = std::max(0.0, at.variances[n]);
     });
-    likelihood_.terms(at.predictors, at.variances, given.scale, threads_, at.terms);
+    likelihood_->terms(at.predictors, at.variances, given.theta, threads_, at.terms);
     const Vector away = at.mean - given.mean;
     at.bound = 0.5 * (given.log_determinant - at.factor->log_determinant()) - 0.5 * away.dot(prior_times(given, away)) +
                0.5 * at.weights.dot(at.variances) + at.terms.value.sum();
@@ -83,9 +83,9 @@ bool FieldInnerProblem::evaluate(const FieldGiven& given, FieldInner& at) const 
 void FieldInnerProblem::start(const FieldGiven& given, FieldInner& at) const {
     const Index rows = design_->rows();
     Vector guesses(rows);
-    for (Index n = 0; n < rows; ++n) guesses[n] = likelihood_.guess(n);
+    for (Index n = 0; n < rows; ++n) guesses[n] = likelihood_->guess(n);
     LikelihoodTerms terms;
-    likelihood_.terms(guesses, Vector(), given.scale, threads_, terms);
+    likelihood_->terms(guesses, Vector(), given.theta, threads_, terms);
     at.weights = (-terms.second).cwiseMax(0.0);
     if (!factorise(given, at)) throw std::domain_error("the field's precision cannot be factored");
     const Vector right =
@@ -124,7 +124,7 @@ FieldInner FieldInnerProblem::top_at(const FieldGiven& given, const Vector& mean
 // `enough`: of the step after this one, in sds.
 FieldInner FieldInnerProblem::climb(const FieldGiven& given, FieldInner at, bool move_mean, double enough) const {
     const Index rows = design_->rows();
-    const Vector& row_weights = likelihood_.weights();
+    const Vector& row_weights = likelihood_->weights();
     double last_decrement = 0.0;
     double last_largest = 0.0;
     for (; at.steps < kMostSteps; ++at.steps) {
@@ -165,7 +165,7 @@ FieldInner FieldInnerProblem::climb(const FieldGiven& given, FieldInner at, bool
         // Where the rows' curvatures will be, to first order; no further than half of what they are.
         Vector target =
             -at.terms.second - at.terms.third.cwiseProduct(moved) - 0.5 * at.terms.fourth.cwiseProduct(change);
-        const bool concave = likelihood_.kind() != RowKind::student;
+        const bool concave = likelihood_->likelihood().is_log_concave();
         double largest = 0.0;
         for (Index n = 0; n < rows; ++n) {
             const double exact = -at.terms.second[n];

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "model/field/likelihood.hpp"
+#include "likelihood/row_likelihood.hpp"
 #include "model/field/precision.hpp"
 #include "model/field/row_design.hpp"
 
@@ -35,7 +35,7 @@ struct FieldGiven {
     Vector fixed_precision;          // P: of the fixed effects,
     std::vector<Matrix> precisions;  //   and of each factor's effects
     double log_determinant = 0.0;    // of P
-    RowScale scale;
+    Vector theta;                    // of the likelihood
 };
 
 /// q, and what was computed on the way to it.
@@ -61,9 +61,9 @@ class FieldInnerProblem {
     static constexpr double kClose = 1e-9;
 
     FieldInnerProblem(std::shared_ptr<const PrecisionPlan> plan, std::shared_ptr<const RowDesign> design,
-                      RowLikelihood likelihood);
+                      std::shared_ptr<const RowLikelihood> likelihood);
 
-    const RowLikelihood& likelihood() const { return likelihood_; }
+    const RowLikelihood& likelihood() const { return *likelihood_; }
     const RowDesign& design() const { return *design_; }
     const FieldShape& shape() const { return design_->shape(); }
     int threads() const { return threads_; }
@@ -110,7 +110,7 @@ class FieldInnerProblem {
 
     std::shared_ptr<const PrecisionPlan> plan_;
     std::shared_ptr<const RowDesign> design_;
-    RowLikelihood likelihood_;
+    std::shared_ptr<const RowLikelihood> likelihood_;
     int threads_ = 1;
 };
 

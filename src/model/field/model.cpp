@@ -375,10 +375,12 @@ Vector FieldModel::hyperparameter_gradient(const Vector& mean, Index hyperparame
         result.segment(offset, size) = core.parts[part].gradient_by(psi.segment(offset, size), own.effect, own.second);
         return result;
     }
-    if (own.kind == FieldCore::Hyperparameter::Kind::nu) {
-        const detail::DegreesDensity density =
-            detail::degrees_density(core.prior.nu_shape, core.prior.nu_rate, psi[k - 1]);
-        result[k - 1] = own.second ? density.slope_by_rate : density.slope_by_shape;
+    if (own.kind == FieldCore::Hyperparameter::Kind::parameter) {
+        const std::size_t parameter = at(own.place);
+        const Index place = core.parameter_offset(parameter);
+        const detail::ScaleDensity density = detail::density_above(
+            core.prior.parameters[parameter], core.likelihood().parameters()[parameter].lower, psi[place]);
+        result[place] = own.second ? density.slope_by_second : density.slope_by_first;
         return result;
     }
     const Index j = own.place;

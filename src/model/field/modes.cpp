@@ -81,12 +81,13 @@ std::vector<Vector> FieldCore::starts() const {
         near_zero.segment(part_offset_[f], parts[f].size()) = parts[f].from_sds(sds);
         result.push_back(std::move(near_zero));
     }
-    if (has_nu) {
-        for (const double nu : {1.5, 40.0}) {
-            Vector tails = guess_;
-            tails[variance_count_ - 1] = std::log(nu - 1.0);
-            move(tails, sigma_part(), 0, nu < 2.0 ? -0.7 : 0.3);
-            result.push_back(std::move(tails));
+    for (std::size_t i = 0; i < likelihood().parameters().size(); ++i) {
+        const LikelihoodParameter& parameter = likelihood().parameters()[i];
+        for (const auto& [value, log_sigma] : parameter.starts) {
+            Vector other = guess_;
+            other[parameter_offset(i)] = parameter.psi(value);
+            if (has_sigma) move(other, sigma_part(), 0, log_sigma);
+            result.push_back(std::move(other));
         }
     }
     return result;

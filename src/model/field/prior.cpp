@@ -21,6 +21,23 @@ namespace {
 
 }  // namespace
 
+double mean_response(const FieldData& data) {
+    const bool has_exposure = data.likelihood->link().is_log && data.offset.size() > 0;
+    double sum = 0.0;
+    double total = 0.0;
+    double least = 0.0;
+    for (Index n = 0; n < data.y.size(); ++n) {
+        const double exposure = has_exposure ? std::exp(data.offset[n]) : 1.0;
+        const double weight = data.count(n);
+        if (weight == 0.0) continue;
+        sum += weight * data.y[n] / exposure;
+        least += 0.5 / exposure;
+        total += weight;
+    }
+    if (sum == 0.0 && data.likelihood->link().is_log) sum = least / static_cast<double>(data.y.size());
+    return sum / total;
+}
+
 void require_field(const FieldData& data) {
     const Index rows = data.y.size();
     require_size("FieldData", "columns' rows", data.columns.rows(),
@@ -102,21 +119,14 @@ void require_field(const FieldData& data) {
             }
         }
     }
-    const bool binary_link =
-        data.link == FieldLink::logit || data.link == FieldLink::probit || data.link == FieldLink::cloglog;
-    bool fits = data.link == FieldLink::identity;
-    if (data.family == FieldFamily::binomial) fits = binary_link;
-    if (data.family == FieldFamily::poisson) fits = data.link == FieldLink::log;
-    if (!fits) {
+    if (data.likelihood == nullptr) throw std::invalid_argument("FieldData: there is no likelihood");
+    if (data.precision_weights && !data.likelihood->has_sigma()) {
         throw std::invalid_argument(
-            "FieldData: the link must be identity for gaussian and student rows, logit, probit or cloglog for binomial "
-            "ones, log for Poisson");
+            fmt::format("FieldData: {} rows have no precision weights: only those with a residual sd have",
+                        data.likelihood->name()));
     }
-    if (data.precision_weights && data.family != FieldFamily::gaussian && data.family != FieldFamily::student) {
-        throw std::invalid_argument("FieldData: only gaussian and student rows have precision weights");
-    }
-    if (data.trials.size() > 0 && data.family != FieldFamily::binomial) {
-        throw std::invalid_argument("FieldData: only binomial rows have trials");
+    if (data.trials.size() > 0 && !data.likelihood->has_trials()) {
+        throw std::invalid_argument(fmt::format("FieldData: {} rows have no trials", data.likelihood->name()));
     }
 }
 
@@ -124,7 +134,7 @@ namespace {
 
 // As far as their sizes tell.
 void require_field(const FieldData& outline, const FieldScales& scales) {
-    if (outline.family != FieldFamily::gaussian || outline.link != FieldLink::identity) {
+    if (!outline.likelihood->is_normal()) {
         throw std::invalid_argument("FieldRows: rows that are with others must be normal");
     }
     for (Index j = 0; j < outline.slopes(); ++j) {
@@ -169,10 +179,11 @@ FieldPrior FieldPrior::automatic(const FieldRows& rows) {
     const std::shared_ptr<const FieldData> outline = rows.outline();
     const FieldData& data = *outline;
     const FieldScales scales = detail::sound_scales(rows);
-    const bool on_response_scale = data.family == FieldFamily::gaussian || data.family == FieldFamily::student;
+    const Likelihood& likelihood = *data.likelihood;
     FieldPrior prior;
+    for (const LikelihoodParameter& parameter : likelihood.parameters()) prior.parameters.push_back(parameter.prior);
     double s = 1.0;
-    if (on_response_scale) {
+    if (likelihood.has_sigma()) {
         const double mean = scales.mean[FieldScales::response];
         const double sd = scales.mean_sd(FieldScales::response);
         if (!(sd > 1e-14 * std::abs(mean))) {
@@ -183,6 +194,8 @@ FieldPrior FieldPrior::automatic(const FieldRows& rows) {
         }
         prior.intercept_mean = mean;
         s = sd;
+    } else {
+        prior.intercept_mean = likelihood.intercept_guess(detail::mean_response(data));
     }
     constexpr double kWide = 2.5;
     constexpr double kDegrees = 2.0;

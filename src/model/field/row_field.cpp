@@ -24,29 +24,17 @@ std::size_t at(Index i) {
     return static_cast<std::size_t>(i);
 }
 
-RowKind kind_of(const FieldData& data) {
-    if (data.family == FieldFamily::student) return RowKind::student;
-    if (data.family == FieldFamily::poisson) return RowKind::poisson;
-    switch (data.link) {
-        case FieldLink::probit:
-            return RowKind::probit;
-        case FieldLink::cloglog:
-            return RowKind::cloglog;
-        default:
-            return RowKind::logit;
-    }
-}
-
-RowLikelihood likelihood_of(const FieldDesign& design) {
+std::shared_ptr<const RowLikelihood> likelihood_of(const FieldDesign& design) {
     const FieldData& data = design.data();
-    const RowKind kind = kind_of(data);
-    if (kind != RowKind::student) return {kind, data.y, data.trials, data.offset, data.weights};
+    if (!data.likelihood->has_sigma()) {
+        return data.likelihood->rows({data.y, data.trials, data.offset, data.weights, {}});
+    }
+    // In inner units, of which the offset is a part.
     Vector response(design.rows());
     for (Index n = 0; n < design.rows(); ++n) response[n] = design.response(n);
     const bool has_precisions = data.precision_weights && data.weights.size() > 0;
-    RowLikelihood result(kind, std::move(response), Vector(), Vector(), has_precisions ? Vector() : data.weights);
-    if (has_precisions) result.set_precisions(data.weights);
-    return result;
+    return data.likelihood->rows({std::move(response), data.trials, Vector(), has_precisions ? Vector() : data.weights,
+                                  has_precisions ? data.weights : Vector()});
 }
 
 // f'(0) of a vector by values at ±h and ±2h.
@@ -84,18 +72,6 @@ class ContinuedWeights {
 
 }  // namespace
 
-DegreesDensity degrees_density(double shape, double rate, double psi) {
-    const double above = std::exp(psi);
-    const double nu = 1.0 + above;
-    DegreesDensity result;
-    result.value = shape * std::log(rate) - log_gamma(shape) + (shape - 1.0) * std::log(nu) - rate * nu + psi -
-                   std::log(gamma_beyond(shape, rate));
-    result.slope = (shape - 1.0) * above / nu - rate * above + 1.0;
-    result.slope_by_shape = above / nu;
-    result.slope_by_rate = -above;
-    return result;
-}
-
 RowField::RowField(const FieldCore& core) : core_(core) {
     problem_ = std::make_shared<const FieldInnerProblem>(core.plan, std::make_shared<const RowDesign>(core.structure),
                                                          likelihood_of(*core.design));
@@ -113,17 +89,42 @@ Vector RowField::guess() const {
         psi.segment(core_.part_offset(i), core_.parts[i].size()) =
             core_.parts[i].from_sds(Vector::Constant(q, is_sigma ? 0.6 * std::sqrt(core_.precision_unit) : 0.5));
     }
-    if (core_.has_nu) psi[psi.size() - 1] = std::log(5.0);
+    const std::vector<LikelihoodParameter>& parameters = core_.likelihood().parameters();
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        psi[core_.parameter_offset(i)] = parameters[i].psi(parameters[i].guess);
+    }
     return psi;
 }
 
-RowScale RowField::scale(const VectorView& psi) const {
-    RowScale scale;
-    if (!core_.has_sigma) return scale;
-    const std::size_t part = core_.sigma_part();
-    scale.sigma = std::exp(core_.parts[part].log_sd(psi.segment(core_.part_offset(part), 1), 0));
-    if (core_.has_nu) scale.nu = 1.0 + std::exp(psi[psi.size() - 1]);
-    return scale;
+Vector RowField::theta(const VectorView& psi) const {
+    const std::vector<LikelihoodParameter>& parameters = core_.likelihood().parameters();
+    Vector theta(core_.likelihood().parameter_count());
+    const Index first = theta.size() - static_cast<Index>(parameters.size());
+    if (core_.has_sigma) {
+        const std::size_t part = core_.sigma_part();
+        theta[0] = std::exp(core_.parts[part].log_sd(psi.segment(core_.part_offset(part), 1), 0));
+    }
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        theta[first + static_cast<Index>(i)] = parameters[i].value(psi[core_.parameter_offset(i)]);
+    }
+    return theta;
+}
+
+void RowField::add_parameter_gradient(const VectorView& psi, const Vector& theta, const Vector& by_theta,
+                                      Vector& gradient) const {
+    const std::vector<LikelihoodParameter>& parameters = core_.likelihood().parameters();
+    const Index first = theta.size() - static_cast<Index>(parameters.size());
+    if (core_.has_sigma) {
+        const std::size_t part = core_.sigma_part();
+        const Index place = core_.part_offset(part);
+        double slope = 1.0;
+        core_.parts[part].log_sd(psi.segment(place, 1), 0, &slope);
+        gradient[place] += slope * by_theta[0];
+    }
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const Index at = first + static_cast<Index>(i);
+        gradient[core_.parameter_offset(i)] += by_theta[at] * (theta[at] - parameters[i].lower);
+    }
 }
 
 FieldGiven RowField::given(const PsiPoint& point, const VectorView& psi) const {
@@ -140,8 +141,8 @@ FieldGiven RowField::given(const PsiPoint& point, const VectorView& psi) const {
         }
         result.log_determinant -= static_cast<double>(core_.shape().part(f).levels) * part.log_determinant;
     }
-    result.scale = scale(psi);
-    if (!(result.scale.sigma > 0.0) || !std::isfinite(result.scale.sigma) || !std::isfinite(result.scale.nu)) {
+    result.theta = theta(psi);
+    if (!result.theta.allFinite() || (result.theta.array() <= 0.0).any()) {
         throw std::domain_error("the scale of the rows cannot be had at these variance parameters");
     }
     return result;
@@ -202,18 +203,14 @@ Vector RowField::held_gradient(const At& at, const VectorView& psi) const {
     FieldCore::Spread spread;
     add_spread(at, squares, spread);
     Vector gradient = core_.psi_gradient(point, squares, &spread);
-    if (!core_.has_sigma) return gradient;
-    const RowScale scale = this->scale(psi);
+    if (core_.likelihood().parameter_count() == 0) return gradient;
+    const Vector theta = this->theta(psi);
+    const RowLikelihood& likelihood = problem_->likelihood();
     LikelihoodTerms terms;
-    if (!here) problem_->likelihood().terms(at.inner.predictors, at.inner.variances, scale, problem_->threads(), terms);
-    const RowLikelihood::ScaleGradient rows = problem_->likelihood().scale_gradient(
-        at.inner.predictors, at.inner.variances, scale, here ? at.inner.terms : terms);
-    const std::size_t part = core_.sigma_part();
-    const Index place = core_.part_offset(part);
-    double slope = 1.0;
-    core_.parts[part].log_sd(psi.segment(place, 1), 0, &slope);
-    gradient[place] += slope * rows.log_sigma;
-    if (core_.has_nu) gradient[place + 1] += rows.nu * (scale.nu - 1.0);
+    if (!here) likelihood.terms(at.inner.predictors, at.inner.variances, theta, problem_->threads(), terms);
+    const Vector by_theta =
+        likelihood.parameter_gradient(at.inner.predictors, at.inner.variances, theta, here ? at.inner.terms : terms);
+    add_parameter_gradient(psi, theta, by_theta, gradient);
     return gradient;
 }
 
@@ -447,7 +444,7 @@ double RowField::log_joint(const VectorView& psi, const VectorView& x, Vector* g
     const RowDesign& design = problem_->design();
     const Vector predictors = design.predictors(x, 1);
     LikelihoodTerms terms;
-    problem_->likelihood().terms(predictors, Vector(), own.scale, 1, terms);
+    problem_->likelihood().terms(predictors, Vector(), own.theta, 1, terms);
     const Vector away = x - own.mean;
     const Vector pull = problem_->prior_times(own, away);
     const double value = terms.value.sum() + constant_ + point.log_prior + 0.5 * own.log_determinant -
@@ -458,15 +455,8 @@ double RowField::log_joint(const VectorView& psi, const VectorView& x, Vector* g
     FieldCore::Squares squares;
     for (std::size_t i = 0; i < core_.shape().parts(); ++i) squares.sums.push_back(core_.part_squares(i, x));
     gradient->head(k) = core_.psi_gradient(point, squares, nullptr);
-    if (core_.has_sigma) {
-        const RowLikelihood::ScaleGradient rows =
-            problem_->likelihood().scale_gradient(predictors, Vector(), own.scale, terms);
-        const Index place = core_.part_offset(core_.sigma_part());
-        double slope = 1.0;
-        core_.parts[core_.sigma_part()].log_sd(psi.segment(place, 1), 0, &slope);
-        (*gradient)[place] += slope * rows.log_sigma;
-        if (core_.has_nu) (*gradient)[place + 1] += rows.nu * (own.scale.nu - 1.0);
-    }
+    const Vector by_theta = problem_->likelihood().parameter_gradient(predictors, Vector(), own.theta, terms);
+    if (by_theta.size() > 0) add_parameter_gradient(psi, own.theta, by_theta, *gradient);
     gradient->tail(x.size()) = design.transposed(terms.first, 1) - pull;
     return value;
 }
@@ -551,7 +541,7 @@ class RowConditional final : public FieldConditional {
     static bool is_sound(const Vector& variances, const FieldInnerProblem& problem, const FieldGiven& given) {
         constexpr double kMost = 3.0;  // as these are approximations
         if (!variances.allFinite() || !(variances.minCoeff() > 0.0)) return false;
-        if (problem.likelihood().kind() == RowKind::student) return true;
+        if (!problem.likelihood().likelihood().is_log_concave()) return true;
         const FieldShape& shape = problem.shape();
         for (Index j = 0; j < shape.fixed; ++j) {
             if (variances[j] * given.fixed_precision[j] > kMost) return false;

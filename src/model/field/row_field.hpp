@@ -46,7 +46,8 @@ class RowField {
 
     const FieldInnerProblem& problem() const { return *problem_; }
     const FieldInner* reference() const { return reference_.get(); }
-    RowScale scale(const VectorView& psi) const;
+    /// σ in inner units, where there is one, and the parameters of the likelihood.
+    Vector theta(const VectorView& psi) const;
 
     std::unique_ptr<FieldConditional> conditional(const std::shared_ptr<const FieldCore>& core, const VectorView& psi,
                                                   const FieldConditional* near) const;
@@ -64,6 +65,9 @@ class RowField {
     friend class RowConditional;
 
     double full_bound(const At& at) const;
+    /// Adds what the rows add, by σ and the parameters of the likelihood.
+    void add_parameter_gradient(const VectorView& psi, const Vector& theta, const Vector& by_theta,
+                                Vector& gradient) const;
     void find_rivals();
     std::vector<Vector> lines(const FieldGiven& given) const;
     void add_spread(const At& at, FieldCore::Squares& squares, FieldCore::Spread& spread) const;
@@ -76,15 +80,5 @@ class RowField {
     mutable std::mutex mutex_;
     mutable std::shared_ptr<const At> last_;
 };
-
-/// log p(ν) in log(ν − 1), for ν ~ Gamma(shape, rate) above one, with its slope and that slope's derivatives in the
-/// two.
-struct DegreesDensity {
-    double value = 0.0;
-    double slope = 0.0;
-    double slope_by_shape = 0.0;
-    double slope_by_rate = 0.0;
-};
-DegreesDensity degrees_density(double shape, double rate, double psi);
 
 }  // namespace lrvb::detail

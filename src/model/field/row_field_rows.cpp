@@ -32,11 +32,11 @@ void RowField::ask_rows(const State& state, const Matrix& directions, RowChange 
     const double unit = core_.design->units().response_scale;
     const At here = at(state.mean.head(k), state.mean.tail(core_.size()), reference_.get());
     // g, g_μ and g_v of all rows.
-    const auto slopes = [&](const FieldInner& inner, const RowScale& scale) {
+    const auto slopes = [&](const FieldInner& inner, const Vector& theta) {
         RowLikelihood::RowSlopes result =
             change == RowChange::weight
-                ? likelihood.by_weight(inner.predictors, inner.variances, scale, problem_->threads())
-                : likelihood.by_response(inner.predictors, inner.variances, scale, problem_->threads());
+                ? likelihood.by_weight(inner.predictors, inner.variances, theta, problem_->threads())
+                : likelihood.by_response(inner.predictors, inner.variances, theta, problem_->threads());
         if (change == RowChange::value) {
             result.value /= unit;
             result.by_mean /= unit;
@@ -44,14 +44,14 @@ void RowField::ask_rows(const State& state, const Matrix& directions, RowChange 
         }
         return result;
     };
-    const RowLikelihood::RowSlopes own = slopes(here.inner, here.given.scale);
+    const RowLikelihood::RowSlopes own = slopes(here.inner, here.given.theta);
     Matrix by_psi(rows, k);
     for (Index j = 0; j < k; ++j) {
         const auto moved = [&](double steps) {
             Vector psi = here.psi;
             psi[j] += steps * kStep;
             const At there = at(psi, here.inner.mean, &here.inner);
-            return slopes(there.inner, there.given.scale).value;
+            return slopes(there.inner, there.given.theta).value;
         };
         by_psi.col(j) = (8.0 * (moved(1.0) - moved(-1.0)) - (moved(2.0) - moved(-2.0))) / (12.0 * kStep);
     }
@@ -87,9 +87,9 @@ void RowField::row_log_likelihoods(const Matrix& statistics, int threads, const 
         answers.answers.resize(size, statistics.cols());
         in_parallel(threads, statistics.cols(), [&](Index s) {
             const Vector predictor = design.predictor(statistics.col(s).tail(core_.size()), answers.first, size);
-            const RowScale scale = this->scale(statistics.col(s).head(core_.variance_count()));
+            const Vector theta = this->theta(statistics.col(s).head(core_.variance_count()));
             answers.answers.col(s) =
-                problem_->likelihood().log_likelihoods(answers.first, predictor, scale).array() - unit;
+                problem_->likelihood().log_likelihoods(answers.first, predictor, theta).array() - unit;
         });
         visit(answers);
     }
@@ -101,9 +101,9 @@ void RowField::replicate_rows(const Matrix& statistics, std::uint64_t seed, int 
     const FieldDesign& design = *core_.design;
     const FieldData& data = design.data();
     const RowLikelihood& likelihood = problem_->likelihood();
-    std::vector<RowScale> scales;
+    std::vector<Vector> thetas;
     for (Index s = 0; s < statistics.cols(); ++s) {
-        scales.push_back(scale(statistics.col(s).head(core_.variance_count())));
+        thetas.push_back(theta(statistics.col(s).head(core_.variance_count())));
     }
     std::vector<Index> all;
     for (Index n = 0; n < design.rows(); ++n) {
@@ -112,7 +112,7 @@ void RowField::replicate_rows(const Matrix& statistics, std::uint64_t seed, int 
         all.insert(all.end(), static_cast<std::size_t>(times), n);
     }
     const auto total = static_cast<Index>(all.size());
-    const bool has_units = likelihood.kind() == RowKind::student;
+    const bool has_units = core_.has_sigma;
     RowReplicates rows;
     const Index most = rows_at_once(statistics.cols());
     for (; rows.first < total; rows.first += most) {
@@ -127,7 +127,7 @@ void RowField::replicate_rows(const Matrix& statistics, std::uint64_t seed, int 
             for (Index s = 0; s < statistics.cols(); ++s) {
                 const double predictor = design.predictor(statistics.col(s).tail(core_.size()), n, 1)[0];
                 double about = likelihood.expected(n, predictor);
-                double drawn = likelihood.draw(n, predictor, scales[detail::at(s)], random);
+                double drawn = likelihood.draw(n, predictor, thetas[detail::at(s)], random);
                 if (has_units) {
                     // Counted from the observed response, as residuals are.
                     const double scale = design.units().response_scale;

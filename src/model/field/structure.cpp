@@ -38,8 +38,7 @@ FieldUnits::FieldUnits(const FieldData& data) : FieldUnits(data, scales_of(data)
 FieldUnits::FieldUnits(const FieldData& data, const FieldScales& scales, const FieldPrior* given)
     : centre(Vector::Zero(data.columns.cols())), scale(Vector::Ones(data.columns.cols())) {
     const Vector& squares = data.intercept ? scales.about_mean : scales.about_zero;
-    const bool on_response_scale = data.family == FieldFamily::gaussian || data.family == FieldFamily::student;
-    if (on_response_scale) {
+    if (data.likelihood->has_sigma()) {
         const double mean = scales.mean[FieldScales::response];
         if (data.intercept) response_centre = mean;
         // A constant response has no scale of its own.

@@ -52,7 +52,7 @@ std::vector<Vector> RowField::lines(const FieldGiven& given) const {
         Vector mean = given.mean;
         mean.head(fixed) = columns.completeOrthogonalDecomposition().solve(responses);
         LikelihoodTerms terms;
-        problem_->likelihood().terms(problem_->design().predictors(mean, 1), Vector(), given.scale, 1, terms);
+        problem_->likelihood().terms(problem_->design().predictors(mean, 1), Vector(), given.theta, 1, terms);
         const double value = terms.value.sum();
         if (std::isfinite(value)) found.emplace_back(value, std::move(mean));
     }
@@ -66,7 +66,10 @@ std::vector<Vector> RowField::lines(const FieldGiven& given) const {
 }
 
 void RowField::find_rivals() {
-    if (!core_.has_nu || problem_->design().rows() > kMostRows) return;
+    const std::vector<LikelihoodParameter>& parameters = core_.likelihood().parameters();
+    if (core_.likelihood().is_log_concave() || !core_.has_sigma || parameters.size() != 1 ||
+        problem_->design().rows() > kMostRows)
+        return;
     struct Top {
         FieldInner inner;
         double bound;
@@ -75,11 +78,11 @@ void RowField::find_rivals() {
     const Index fixed = core_.shape().plain;
     const std::size_t sigma = core_.sigma_part();
     for (const double log_scale : {0.0, -0.7, -1.4, -2.1}) {
-        for (const double nu : {2.0, 5.0}) {
+        for (const double value : parameters[0].rival_values) {
             Vector psi = guess();
             psi[core_.part_offset(sigma)] +=
                 core_.parts[sigma].prior().sd[0].kind == ScalePrior::Kind::uniform ? 0.5 * log_scale : log_scale;
-            psi[psi.size() - 1] = std::log(nu - 1.0);
+            psi[core_.parameter_offset(0)] = parameters[0].psi(value);
             const PsiPoint point = core_.psi_point(psi);
             std::vector<FieldInner> begins(1, *reference_);
             try {
@@ -88,7 +91,7 @@ void RowField::find_rivals() {
                     FieldInner& begin = begins.emplace_back();
                     begin.mean = mean;
                     LikelihoodTerms terms;
-                    problem_->likelihood().terms(problem_->design().predictors(mean, 1), Vector(), own.scale, 1, terms);
+                    problem_->likelihood().terms(problem_->design().predictors(mean, 1), Vector(), own.theta, 1, terms);
                     begin.weights = (-terms.second).cwiseMax(0.0);
                 }
             } catch (const std::domain_error&) {

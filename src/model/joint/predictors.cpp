@@ -19,20 +19,6 @@ std::size_t place(Index i) {
     return static_cast<std::size_t>(i);
 }
 
-RowKind kind_of(PredictorRows::Kind kind) {
-    switch (kind) {
-        case PredictorRows::Kind::probit:
-            return RowKind::probit;
-        case PredictorRows::Kind::cloglog:
-            return RowKind::cloglog;
-        case PredictorRows::Kind::poisson:
-            return RowKind::poisson;
-        case PredictorRows::Kind::logit:
-            break;
-    }
-    return RowKind::logit;
-}
-
 }  // namespace
 
 JointPredictors::JointPredictors(const std::vector<PredictorRows>& sets, Index coefficients,
@@ -50,7 +36,12 @@ JointPredictors::JointPredictors(const std::vector<PredictorRows>& sets, Index c
                 "predictor rows: {} responses and {} numbers of trials for {} predictors; give one for each row",
                 rows.y.size(), rows.trials.size(), count));
         }
-        if (rows.kind == PredictorRows::Kind::poisson && rows.trials.size() > 0) {
+        if (rows.likelihood->parameter_count() > 0) {
+            throw std::invalid_argument(
+                fmt::format("predictor rows: the likelihood {} has parameters of its own; fit it by a formula",
+                            rows.likelihood->name()));
+        }
+        if (!rows.likelihood->has_trials() && rows.trials.size() > 0) {
             throw std::invalid_argument("predictor rows: counts have no trials; give an offset in the predictor");
         }
         Index first_row = -1;
@@ -96,8 +87,7 @@ JointPredictors::JointPredictors(const std::vector<PredictorRows>& sets, Index c
         }
         const Vector own =
             weights.size() > 0 && first_row >= 0 ? Vector(weights.segment(first_row, count)) : Vector::Ones(count);
-        sets_.push_back({RowLikelihood(kind_of(rows.kind), rows.y, rows.trials, offset, own), kind_of(rows.kind),
-                         rows.y, rows.trials, offset, std::move(design), first_row});
+        sets_.push_back({rows.likelihood->rows({rows.y, rows.trials, offset, own, {}}), std::move(design), first_row});
     }
     if (designs() > kMostPredictors) {
         throw std::invalid_argument(
@@ -112,8 +102,7 @@ JointPredictors JointPredictors::reweighted(const Vector& weights) const {
     if (weights.size() == 0) return result;
     for (Set& set : result.sets_) {
         if (set.first_row < 0) continue;
-        set.likelihood =
-            RowLikelihood(set.kind, set.y, set.trials, set.offset, weights.segment(set.first_row, set.y.size()));
+        set.likelihood = set.likelihood->reweighted(weights.segment(set.first_row, set.likelihood->rows()));
     }
     return result;
 }
@@ -211,7 +200,7 @@ PredictorTerms JointPredictors::terms(const Vector& means, const Vector& varianc
         const Set& set = sets_[s];
         LikelihoodTerms& own = result.sets[s];
         const Vector spreads = variances.size() > 0 ? spread(set, variances) : Vector();
-        set.likelihood.terms(spread(set, means), spreads, RowScale(), 1, own);
+        set.likelihood->terms(spread(set, means), spreads, Vector(), 1, own);
         for (Index n = 0; n < own.value.size(); ++n) {
             const Index u = set.design[place(n)];
             result.value += own.value[n];
@@ -237,9 +226,9 @@ Vector JointPredictors::guess(const Matrix& precision, const Vector& force) cons
     for (const Set& set : sets_) {
         const auto rows = static_cast<Index>(set.design.size());
         Vector guesses(rows);
-        for (Index n = 0; n < rows; ++n) guesses[n] = set.likelihood.guess(n);
+        for (Index n = 0; n < rows; ++n) guesses[n] = set.likelihood->guess(n);
         LikelihoodTerms at;
-        set.likelihood.terms(guesses, Vector(), RowScale(), 1, at);
+        set.likelihood->terms(guesses, Vector(), Vector(), 1, at);
         for (Index n = 0; n < rows; ++n) {
             const double weight = std::max(0.0, -at.second[n]);
             weights[set.design[place(n)]] += weight;
@@ -265,7 +254,7 @@ std::pair<Index, Index> JointPredictors::rows_within(const Set& set, Index first
 std::vector<RowLikelihood::RowSlopes> JointPredictors::slopes(const Vector& means, const Vector& variances) const {
     std::vector<RowLikelihood::RowSlopes> result;
     for (const Set& set : sets_) {
-        result.push_back(set.likelihood.by_weight(spread(set, means), spread(set, variances), RowScale(), 1));
+        result.push_back(set.likelihood->by_weight(spread(set, means), spread(set, variances), Vector(), 1));
     }
     return result;
 }
@@ -291,7 +280,7 @@ void JointPredictors::add_likelihoods(const Matrix& predictors, Index first, Mat
         for (Index c = 0; c < predictors.cols(); ++c) {
             for (Index n = 0; n < count; ++n) own[n] = predictors(set.design[place(begin + n)], c);
             answers.col(c).segment(set.first_row + begin - first, count) +=
-                set.likelihood.log_likelihoods(begin, own, RowScale());
+                set.likelihood->log_likelihoods(begin, own, Vector());
         }
     }
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "model/field/likelihood.hpp"
+#include "likelihood/row_likelihood.hpp"
 
 #include <lrvb/model/joint_model.hpp>
 #include <lrvb/types.hpp>
@@ -101,9 +101,7 @@ class JointPredictors {
 
   private:
     struct Set {
-        RowLikelihood likelihood;
-        RowKind kind;
-        Vector y, trials, offset;
+        std::shared_ptr<const RowLikelihood> likelihood;
         std::vector<Index> design;  // of each row
         Index first_row = -1;       // of the model; −1: not named
     };

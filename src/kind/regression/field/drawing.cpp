@@ -43,7 +43,7 @@ void add_rows(DrawingPanel& panel, const FieldData& data, const FieldRowFit& row
 
 // The responses by what the fit says of them, with the line where they are the same.
 DrawingPanel fit_panel(const FieldData& data, const FieldRowFit& rows) {
-    const bool is_share = data.family == FieldFamily::binomial;
+    const bool is_share = data.likelihood->has_trials();
     DrawingPanel panel;
     panel.across = is_share ? "fitted probability" : "fitted " + data.response;
     panel.up = is_share ? "observed share" : data.response;

@@ -130,12 +130,13 @@ std::unique_ptr<FittedField> FittedField::restored(FitFile file, const Dataset& 
         if (there == options.columns.end()) options.columns.push_back(*file.data.weights);
         options.numbers.push_back(*file.data.weights);
     }
-    FieldTable table(data, options, record->shape.family);
+    const Likelihood& likelihood = *record->shape.likelihood;
+    FieldTable table(data, options, likelihood);
     const DataFrame& frame = table.frame();
     if (file.data.weights) {
-        const WeightMeaning meaning = !file.data.precision_weights                    ? WeightMeaning::count
-                                      : record->shape.family == FieldFamily::binomial ? WeightMeaning::trials
-                                                                                      : WeightMeaning::precision;
+        const WeightMeaning meaning = !file.data.precision_weights ? WeightMeaning::count
+                                      : likelihood.has_trials()    ? WeightMeaning::trials
+                                                                   : WeightMeaning::precision;
         table.take_weights(frame.find(*file.data.weights), meaning);
         table.leave_out_weightless();
     }
@@ -143,7 +144,7 @@ std::unique_ptr<FittedField> FittedField::restored(FitFile file, const Dataset& 
         code_response(table.here().frame(), frame.find(record->coding->response()), *record->response_levels);
     }
     table.make_design(*record->coding);
-    table.make_data(*record->coding, record->kept, record->shape.family, record->shape.link);
+    table.make_data(*record->coding, record->kept, record->shape.likelihood);
     std::string checksum = table.checksum();
     // Former programs took that of many rows otherwise.
     if (checksum != file.data.checksum && table.is_here()) checksum = checksum_of(*table.data());
@@ -196,7 +197,7 @@ double FittedField::work_of_a_draw() const {
     constexpr double of_call = 8000.0;  // as measured, in the numbers that a mixture looks at
     constexpr double of_coefficient = 100.0;
     constexpr double of_row = 30.0;
-    const double rows = record_->shape.family == FieldFamily::gaussian ? 0.0 : static_cast<double>(file().data.rows);
+    const double rows = record_->shape.likelihood->is_normal() ? 0.0 : static_cast<double>(file().data.rows);
     return of_call + of_row * rows + of_coefficient * static_cast<double>(model_->coefficient_count());
 }
 
@@ -209,12 +210,12 @@ Index mixed_groups(const FieldData& data, const FieldFactor& factor) {
     std::vector<bool> is_mixed(factor.levels.size());
     for (Index n = 0; n < data.y.size(); ++n) {
         const auto group = static_cast<std::size_t>(factor.level[static_cast<std::size_t>(n)]);
-        const bool is_count = data.family == FieldFamily::poisson;
         const double trials = data.trials.size() > 0 ? data.trials[n] : 1.0;
-        if (data.weight(n) == 0.0 || (!is_count && trials == 0.0)) continue;
-        (data.y[n] == 0.0 ? has_none : has_all)[group] = true;
-        const bool is_between = data.y[n] > 0.0 && (is_count || data.y[n] < trials);
-        is_mixed[group] = is_mixed[group] || is_between || (has_none[group] && has_all[group]);
+        if (data.weight(n) == 0.0 || trials == 0.0) continue;
+        const OpenEnds ends = data.likelihood->open_ends(data.y[n], trials);
+        if (ends.low) has_none[group] = true;
+        if (ends.high) has_all[group] = true;
+        is_mixed[group] = is_mixed[group] || (!ends.low && !ends.high) || (has_none[group] && has_all[group]);
     }
     return std::count(is_mixed.begin(), is_mixed.end(), true);
 }
@@ -224,7 +225,8 @@ Index mixed_groups(const FieldData& data, const FieldFactor& factor) {
 // intercept which may be anything takes. It may have no sd, and no mean.
 std::vector<std::string> endless_sds(const FieldData& data, const FieldPrior& prior, double response_sd) {
     constexpr double kAnything = 30.0;  // sds of the response
-    const bool has_outcomes = data.family == FieldFamily::binomial || data.family == FieldFamily::poisson;
+    const std::string_view outcome = data.likelihood->telling_response();
+    const bool has_outcomes = !outcome.empty();
     const bool is_free = data.intercept && prior.intercept_sd > kAnything * response_sd;
     std::vector<std::string> result;
     for (std::size_t f = 0; f < data.factors.size(); ++f) {
@@ -237,7 +239,6 @@ std::vector<std::string> endless_sds(const FieldData& data, const FieldPrior& pr
         const Index telling = has_outcomes ? mixed_groups(data, factor) : groups - (is_free ? 1 : 0);
         const double power = (is_student ? own.first : 2.0 * own.first) + static_cast<double>(telling);
         if (power > 2.0) continue;
-        const char* outcome = data.family == FieldFamily::poisson ? "a count above zero" : "both outcomes";
         const std::string name = printable(factor.name);
         const std::string who = !has_outcomes  ? fmt::format("{} has {} group{}", name, groups, groups == 1 ? "" : "s")
                                 : telling == 0 ? fmt::format("no group of {} has {}", name, outcome)
@@ -291,7 +292,7 @@ std::vector<std::string> FittedField::warnings() const {
     const FieldData& data = model_->data();
     std::vector<std::string> result = endless_sds(data, record_->numbers, response_sd_);
     for (const FieldRival& rival : model_->rivals()) result.push_back(rival_text(rival));
-    if (data.family != FieldFamily::gaussian) return result;
+    if (!data.likelihood->is_normal()) return result;
     const FieldVariables variables = record_->variables();
     const double sigma = variables.sigma(posterior().mean.segment(variables.first_psi(), variables.psi_count()));
     if (sigma > rounding * std::sqrt(model_->precision_unit()) * response_sd_) return result;
@@ -323,8 +324,7 @@ Centring FittedField::centring(const std::vector<Index>& chosen) const {
 
 // Of a normal response: what its predictor is, how far a new response is from it, and how much of it is its own.
 std::optional<FittedResponse> FittedField::fitted_response() const {
-    if (record_->shape.family != FieldFamily::gaussian || posterior().covariance->matrix() == nullptr)
-        return std::nullopt;
+    if (!record_->shape.likelihood->is_normal() || posterior().covariance->matrix() == nullptr) return std::nullopt;
     const FieldData& data = rows();
     const FieldVariables variables = record_->variables();
     const Index count = data.y.size();

@@ -42,34 +42,6 @@ std::vector<Index> drawn_ranks(Index count, Index most) {
     return ranks;
 }
 
-double normal_density(double x) {
-    return std::exp(-0.5 * x * x) / std::sqrt(2.0 * std::numbers::pi);
-}
-
-/// The mean of a row's response, or of one trial, and its slope in the predictor.
-struct LinkValue {
-    double mean = 0.0;
-    double slope = 1.0;
-};
-
-LinkValue response_at(FieldLink link, double eta) {
-    switch (link) {
-        case FieldLink::logit: {
-            const double p = 1.0 / (1.0 + std::exp(-eta));
-            return {p, p * (1.0 - p)};
-        }
-        case FieldLink::probit:
-            return {0.5 * std::erfc(-eta / std::numbers::sqrt2), normal_density(eta)};
-        case FieldLink::cloglog:
-            return {-std::expm1(-std::exp(eta)), std::exp(eta - std::exp(eta))};
-        case FieldLink::log:
-            return {std::exp(eta), std::exp(eta)};
-        case FieldLink::identity:
-            break;
-    }
-    return {eta, 1.0};
-}
-
 // Of each level and effect of a factor, levels by rows.
 Matrix own_estimates(const FieldFactor& factor, const Vector& centre, const FieldRowFit& rows, const Matrix& means) {
     const auto levels = count_of(factor.levels);
@@ -244,8 +216,8 @@ Document groups_document(const FormulaShape& shape, const FieldVariables& variab
     return list;
 }
 
-bool is_standardised(FieldFamily family) {
-    return family == FieldFamily::binomial || family == FieldFamily::poisson;
+bool is_standardised(const Likelihood& likelihood) {
+    return !likelihood.has_sigma();
 }
 
 FieldRowFit row_fit(const FieldData& data, const FieldVariables& variables, const Vector& centre, const Vector& means) {
@@ -270,31 +242,30 @@ FieldRowFit row_fit(const FieldData& data, const FieldVariables& variables, cons
         first += effects * count_of(factor.levels);
     }
     const Vector psi = means.segment(variables.first_psi(), variables.psi_count());
-    const bool has_sigma = !is_standardised(data.family);
-    const double sigma = has_sigma ? variables.sigma(psi) : 1.0;
-    const double nu = data.family == FieldFamily::student ? variables.nu(psi) : 0.0;
+    const Likelihood& likelihood = *data.likelihood;
+    const bool has_sigma = likelihood.has_sigma();
+    const Vector theta = variables.theta(psi);
+    const VarianceFunction variance_of = has_sigma ? VarianceFunction{} : likelihood.variance(theta);
     for (Vector* part :
          {&result.observed, &result.fitted, &result.residual, &result.sd, &result.slope, &result.curvature}) {
         part->resize(rows);
     }
     for (Index n = 0; n < rows; ++n) {
-        const LinkValue value = response_at(data.link, result.predictor[n]);
-        const bool is_binomial = data.family == FieldFamily::binomial;
-        const double trials = is_binomial && data.trials.size() > 0 ? data.trials[n] : 1.0;
+        const double mean = likelihood.mean(result.predictor[n]);
+        const double trials = data.trials.size() > 0 ? data.trials[n] : 1.0;
         const double observed = data.y[n] / trials;
-        const double rest = observed - value.mean;
+        const double rest = observed - mean;
         // Where a probability rounds to 0 or 1 the rows would weigh nothing, and say nothing.
-        const double variance = is_binomial ? std::max(value.mean * (1.0 - value.mean), 1e-12) / trials
-                                : data.family == FieldFamily::poisson ? std::max(value.mean, 1e-12)
-                                                                      : sigma * sigma / data.precision(n);
-        double curvature = value.slope * value.slope / variance;
-        if (nu > 0.0) curvature = (nu + 1.0) / (nu * variance + rest * rest);
+        const double variance =
+            has_sigma ? theta[0] * theta[0] / data.precision(n) : std::max(variance_of.at(mean), 1e-12) / trials;
+        const RowWorking working =
+            likelihood.working(rest, likelihood.link().slope(result.predictor[n]), variance, theta);
         result.observed[n] = observed;
-        result.fitted[n] = value.mean;
+        result.fitted[n] = mean;
         result.sd[n] = std::sqrt(variance);
         result.residual[n] = has_sigma ? rest * std::sqrt(data.precision(n)) : rest / result.sd[n];
-        result.curvature[n] = data.count(n) * curvature;
-        result.slope[n] = data.count(n) * (nu > 0.0 ? curvature * rest : value.slope * rest / variance);
+        result.curvature[n] = data.count(n) * working.curvature;
+        result.slope[n] = data.count(n) * working.slope;
     }
     return result;
 }
@@ -328,9 +299,9 @@ Document field_picture(const FormulaShape& shape, const FieldVariables& variable
     Document json;
     json["groups"] = std::move(groups);
     json["residuals"] = std::move(residuals);
-    json["standardised"] = is_standardised(data.family);
+    json["standardised"] = is_standardised(*data.likelihood);
     if (rows.fitted.size() > kFewRows) json["binned"] = Document{{"fitted", binned_fit(data, rows)}};
-    if (is_standardised(data.family)) json["calibration"] = calibration_of(data, rows);
+    if (is_standardised(*data.likelihood)) json["calibration"] = calibration_of(data, rows);
     return json;
 }
 

@@ -56,7 +56,7 @@ struct FieldRowFit {
 };
 
 /// Whether residuals are in units of their sds.
-bool is_standardised(FieldFamily family);
+bool is_standardised(const Likelihood& likelihood);
 
 /// `means` are those of the posterior's statistics.
 FieldRowFit row_fit(const FieldData& data, const FieldVariables& variables, const Vector& centre, const Vector& means);

@@ -269,7 +269,7 @@ bool move_by_draws(const std::vector<PosteriorVariable>& all, const Matrix& valu
 // Of the field given ψ, as measured: of rows that are not normal it takes a search.
 double FittedField::work_of_a_node() const {
     const double solve = model_->work() + 20.0 * static_cast<double>(model_->coefficient_count());
-    if (record_->shape.family == FieldFamily::gaussian) return 3000.0 + 2.0 * solve;
+    if (record_->shape.likelihood->is_normal()) return 3000.0 + 2.0 * solve;
     return 20000.0 + 10.0 * solve + 3000.0 * static_cast<double>(file().data.rows);
 }
 
@@ -386,6 +386,12 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
         const Transform transform = all[static_cast<std::size_t>(at)].unbounded.transform;
         for (double& quantile : quantiles) quantile = transformed(transform, quantile);
         result.quantiles[static_cast<std::size_t>(at)] = quantiles;
+        if (all[static_cast<std::size_t>(at)].moments == TailMoments::mean_and_sd) continue;
+        // Without moments the sums say nothing: the median, and the sd of a lognormal's middle.
+        result.mean[at] = transformed(transform, result.unbounded_mean[at]);
+        result.sd[at] = result.mean[at] * result.unbounded_sd[at];
+        result.mean_error[at] = functions.mean_error[psi_variables + i];
+        result.sd_error[at] = functions.sd_error[psi_variables + i];
     }
 
     // Where a node is dear, several draws share one.
@@ -444,19 +450,21 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
             place[static_cast<std::size_t>(of_psi[static_cast<std::size_t>(i)])] = statistics.mean.size() + i;
         }
         std::vector<Index> known;  // slopes and ψ, which R² is a function of
+        const auto has_covariance = [&](std::size_t v) { return all[v].moments == TailMoments::mean_and_sd; };
         for (std::size_t v = 0; v < all.size(); ++v) {
             if (variables.is_of_shares(statistic_of[v])) {
                 known.push_back(static_cast<Index>(v));
             }
             for (std::size_t other = 0; other < all.size() && place[v] >= 0; ++other) {
-                if (place[other] < 0) continue;
+                if (place[other] < 0 || !has_covariance(v) || !has_covariance(other)) continue;
                 result.covariance(static_cast<Index>(v), static_cast<Index>(other)) = joint(place[v], place[other]);
             }
         }
         add_drawn(drawn, known, values, result.log_weights, result.covariance);
         // The sds of quantities are those of the joint covariance, to the last digit.
         for (Index v = 0; v < count; ++v) {
-            if (statistic_of[static_cast<std::size_t>(v)] < 0 && place[static_cast<std::size_t>(v)] < 0) {
+            if (!has_covariance(static_cast<std::size_t>(v)) ||
+                (statistic_of[static_cast<std::size_t>(v)] < 0 && place[static_cast<std::size_t>(v)] < 0)) {
                 result.covariance(v, v) = std::max(result.covariance(v, v), result.sd[v] * result.sd[v]);
             }
             result.sd[v] = std::sqrt(std::max(0.0, result.covariance(v, v)));
@@ -485,7 +493,7 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
         sd_error = std::max(sd_error, result.sd_error[at]);
     }
     const bool is_close = mean_error <= kExactMean && sd_error <= kExactSd;
-    const bool is_normal = record_->shape.family == FieldFamily::gaussian;
+    const bool is_normal = record_->shape.likelihood->is_normal();
     const bool is_exact = is_normal && integral.is_lattice() && is_close;
     const Index parameters = variables.psi_count();
     std::string nodes = draws_text(integral.ess());

@@ -6,7 +6,7 @@ namespace lrvb::detail {
 
 std::optional<std::vector<RegressionTerm>> plain_terms(const FieldRecord& record) {
     const FormulaCoding& coding = *record.coding;
-    if (record.shape.family != FieldFamily::gaussian || !coding.random().empty()) return std::nullopt;
+    if (!record.shape.likelihood->is_normal() || !coding.random().empty()) return std::nullopt;
     std::vector<RegressionTerm> terms;
     for (const std::string& column : coding.columns()) {
         RegressionTerm& term = terms.emplace_back();

@@ -155,12 +155,8 @@ struct FieldPredictor::Mixture {
 FieldPredictor::FieldPredictor(const FormulaShape& shape, const FieldVariables& variables, FieldNodes nodes)
     : shape_(shape), variables_(variables), nodes_(std::move(nodes)) {
     const Index count = nodes_.weights.size();
-    sigma_ = Vector::Zero(count);
-    nu_ = Vector::Constant(count, kInfinity);
-    for (Index k = 0; k < count; ++k) {
-        if (shape_.has_sigma()) sigma_[k] = variables_.sigma(nodes_.psi.col(k));
-        if (shape_.has_nu()) nu_[k] = variables_.nu(nodes_.psi.col(k));
-    }
+    theta_.reserve(static_cast<std::size_t>(count));
+    for (Index k = 0; k < count; ++k) theta_.push_back(variables_.theta(nodes_.psi.col(k)));
     standard_psi_ = nodes_.psi.colwise() - Vector(nodes_.psi * nodes_.weights);
     for (Index i = 0; i < standard_psi_.rows(); ++i) {
         const double sd = std::sqrt(standard_psi_.row(i).cwiseAbs2().dot(nodes_.weights));
@@ -214,22 +210,6 @@ FieldPredictor::Mixture FieldPredictor::predictor_of(const FieldRow& row, bool w
     return mixture;
 }
 
-double FieldPredictor::response_at(double eta) const {
-    switch (shape_.link) {
-        case FieldLink::logit:
-            return 1.0 / (1.0 + std::exp(-eta));
-        case FieldLink::probit:
-            return normal_cdf(eta);
-        case FieldLink::cloglog:
-            return -std::expm1(-std::exp(eta));
-        case FieldLink::log:
-            return std::exp(eta);
-        case FieldLink::identity:
-            break;
-    }
-    return eta;
-}
-
 FieldPrediction FieldPredictor::on_link(const Mixture& mixture, std::optional<double> level) const {
     FieldPrediction result;
     result.mean = mixture.mean;
@@ -240,90 +220,105 @@ FieldPrediction FieldPredictor::on_link(const Mixture& mixture, std::optional<do
     return result;
 }
 
-// Moments of exp(η) are sums over the nodes, of which each holds a small part where they exist.
-FieldPrediction FieldPredictor::counts(const Mixture& predictor, std::optional<double> level) const {
+// With the variance function V(m) = a + b m + c m² of θ, Var y = Var m + E V(m), m the mean of a response. Moments of
+// exp(η) are sums over the nodes, of which each holds a small part where they exist.
+void FieldPredictor::add_moments(const Mixture& predictor, FieldPrediction& result) const {
     constexpr double kMostOfOne = 0.25;
     constexpr Index kManyNodes = 32;
-    const bool is_mixed = predictor.node.back() + 1 >= kManyNodes;
-    const auto moment = [&](double power) {
-        Vector of_nodes = Vector::Zero(predictor.node.back() + 1);
+    const Likelihood& likelihood = *shape_.likelihood;
+    const Link& link = likelihood.link();
+    const Index nodes = predictor.node.back() + 1;
+    const auto functions = [&](Index node) { return likelihood.variance(theta_[static_cast<std::size_t>(node)]); };
+    // E m^power times a number of each node.
+    const auto moment = [&](int power, double VarianceFunction::*factor) {
+        const auto factor_of = [&](Index node) { return factor != nullptr ? functions(node).*factor : 1.0; };
+        if (!link.is_log) {
+            return predictor.average([&](double eta, Index node) {
+                return factor_of(node) * (power == 1 ? link.mean(eta) : std::pow(link.mean(eta), 2));
+            });
+        }
+        Vector of_nodes = Vector::Zero(nodes);
         for (Index i = 0; i < predictor.weights.size(); ++i) {
             of_nodes[predictor.node_of(i)] +=
-                predictor.weights[i] *
+                predictor.weights[i] * factor_of(predictor.node_of(i)) *
                 std::exp(power * predictor.means[i] + 0.5 * power * power * predictor.variances[i]);
         }
         const double all = of_nodes.sum();
-        if (is_mixed && !(of_nodes.maxCoeff() <= kMostOfOne * all)) return kInfinity;
+        if (nodes >= kManyNodes && !(of_nodes.maxCoeff() <= kMostOfOne * all) && all > 0.0) return kInfinity;
         return all;
     };
-    FieldPrediction result;
-    result.mean = moment(1.0);
-    const double square = moment(2.0);
-    double variance = kInfinity;
-    if (std::isfinite(square)) variance = std::max(0.0, square - result.mean * result.mean);
-    result.mean_sd = std::sqrt(variance);
-    result.sd = std::sqrt(variance + result.mean);
-    if (!level) return result;
-    // The smallest count that so much of the probability does not exceed.
-    const auto quantile = [&](double p) {
-        const auto cdf = [&](double count) {
-            return predictor.average([&](double eta, Index) { return poisson_cdf(count, std::exp(eta)); });
-        };
-        double high = 1.0;
-        while (cdf(high) < p && high < 1e15) high *= 2.0;
-        double low = -1.0;
-        while (high - low > 1.0) {
-            const double middle = std::floor(0.5 * (low + high));
-            (cdf(middle) < p ? low : high) = middle;
-        }
-        return high;
+    if (link.is_identity) {
+        result.mean = predictor.mean;
+        result.mean_sd = std::sqrt(predictor.variance());
+    } else {
+        result.mean = moment(1, nullptr);
+        const double square = moment(2, nullptr);
+        double variance = kInfinity;
+        if (std::isfinite(square)) variance = std::max(0.0, square - result.mean * result.mean);
+        result.mean_sd = std::sqrt(variance);
+    }
+    double noise = 0.0;
+    bool is_linear = false;
+    bool is_quadratic = false;
+    for (std::size_t k = 0; k < theta_.size(); ++k) {
+        const VarianceFunction own = likelihood.variance(theta_[k]);
+        noise += nodes_.weights[static_cast<Index>(k)] * own.constant;
+        is_linear = is_linear || own.linear != 0.0;
+        is_quadratic = is_quadratic || own.quadratic != 0.0;
+    }
+    if (is_linear) noise += moment(1, &VarianceFunction::linear);
+    if (is_quadratic) noise += moment(2, &VarianceFunction::quadratic);
+    result.sd = std::sqrt(result.mean_sd * result.mean_sd + noise);
+}
+
+double FieldPredictor::response_quantile(const Mixture& predictor, double p) const {
+    const Likelihood& likelihood = *shape_.likelihood;
+    const auto cdf = [&](double y) {
+        return predictor.average(
+            [&](double eta, Index node) { return likelihood.cdf(y, eta, theta_[static_cast<std::size_t>(node)]); });
     };
-    result.lower = quantile(0.5 * (1.0 - *level));
-    result.upper = quantile(0.5 * (1.0 + *level));
-    return result;
+    if (!likelihood.is_discrete()) {
+        double width = 0.0;
+        for (std::size_t k = 0; k < theta_.size(); ++k) {
+            width += nodes_.weights[static_cast<Index>(k)] * theta_[k][0] * theta_[k][0];
+        }
+        return root_of(cdf, p, predictor.mean, 2.0 * std::sqrt(predictor.variance() + width));
+    }
+    // The smallest count that so much of the probability does not exceed.
+    double high = 1.0;
+    while (cdf(high) < p && high < 1e15) high *= 2.0;
+    double low = -1.0;
+    while (high - low > 1.0) {
+        const double middle = std::floor(0.5 * (low + high));
+        (cdf(middle) < p ? low : high) = middle;
+    }
+    return high;
 }
 
 FieldPrediction FieldPredictor::predict(const FieldRow& row, bool link, std::optional<double> level) const {
-    const Mixture predictor = predictor_of(row, !link && shape_.has_sigma());
+    const Likelihood& likelihood = *shape_.likelihood;
+    const Mixture predictor = predictor_of(row, !link && likelihood.parameter_count() > 0);
     if (link) return on_link(predictor, level);
-    if (shape_.family == FieldFamily::poisson) return counts(predictor, level);
     FieldPrediction result;
-    if (shape_.family == FieldFamily::gaussian || shape_.family == FieldFamily::student) {
-        result.mean = predictor.mean;
-        result.mean_sd = std::sqrt(predictor.variance());
-        Vector noise(sigma_.size());
-        for (Index k = 0; k < noise.size(); ++k) {
-            const double tails = std::isinf(nu_[k]) ? 1.0 : nu_[k] > 2.0 ? nu_[k] / (nu_[k] - 2.0) : kInfinity;
-            noise[k] = sigma_[k] * sigma_[k] * tails;
-        }
-        result.sd = std::sqrt(predictor.variance() + nodes_.weights.dot(noise));
-        if (!level) return result;
-        const double p = 0.5 * (1.0 - *level);
-        if (shape_.family == FieldFamily::gaussian) {
-            Mixture response = predictor;
-            for (Index i = 0; i < response.variances.size(); ++i) {
-                response.variances[i] += std::pow(sigma_[response.node_of(i)], 2);
-            }
-            result.lower = response.quantile(p);
-            result.upper = response.quantile(1.0 - p);
-            return result;
-        }
-        const auto cdf = [&](double y) {
-            return predictor.average([&](double eta, Index k) { return student_cdf(nu_[k], (y - eta) / sigma_[k]); });
-        };
-        const double width = 2.0 * std::sqrt(predictor.variance() + nodes_.weights.dot(sigma_.cwiseAbs2()));
-        result.lower = root_of(cdf, p, predictor.mean, width);
-        result.upper = root_of(cdf, 1.0 - p, predictor.mean, width);
+    add_moments(predictor, result);
+    if (!level) return result;
+    const double p = 0.5 * (1.0 - *level);
+    if (likelihood.predicts_means()) {
+        result.lower = likelihood.mean(predictor.quantile(p));
+        result.upper = likelihood.mean(predictor.quantile(1.0 - p));
         return result;
     }
-    result.mean = predictor.average([&](double eta, Index) { return response_at(eta); });
-    const double square = predictor.average([&](double eta, Index) { return std::pow(response_at(eta), 2); });
-    result.mean_sd = std::sqrt(std::max(0.0, square - result.mean * result.mean));
-    result.sd = std::sqrt(result.mean * (1.0 - result.mean));
-    if (level) {
-        result.lower = response_at(predictor.quantile(0.5 * (1.0 - *level)));
-        result.upper = response_at(predictor.quantile(0.5 * (1.0 + *level)));
+    if (likelihood.is_normal()) {
+        Mixture response = predictor;
+        for (Index i = 0; i < response.variances.size(); ++i) {
+            response.variances[i] += std::pow(theta_[static_cast<std::size_t>(response.node_of(i))][0], 2);
+        }
+        result.lower = response.quantile(p);
+        result.upper = response.quantile(1.0 - p);
+        return result;
     }
+    result.lower = response_quantile(predictor, p);
+    result.upper = response_quantile(predictor, 1.0 - p);
     return result;
 }
 

@@ -76,16 +76,17 @@ class FieldPredictor {
   private:
     struct Mixture;
     Mixture predictor_of(const FieldRow& row, bool with_noise) const;
-    FieldPrediction counts(const Mixture& predictor, std::optional<double> level) const;
+    /// Mean and sds of a new response.
+    void add_moments(const Mixture& predictor, FieldPrediction& result) const;
+    /// Where the response does not exceed a value with this probability.
+    double response_quantile(const Mixture& predictor, double p) const;
     FieldPrediction on_link(const Mixture& mixture, std::optional<double> level) const;
-    double response_at(double eta) const;
 
     FormulaShape shape_;
     const FieldVariables& variables_;
     FieldNodes nodes_;
-    Matrix standard_psi_;  // of the nodes, in sds from their mean
-    Vector sigma_;
-    Vector nu_;
+    Matrix standard_psi_;        // of the nodes, in sds from their mean
+    std::vector<Vector> theta_;  // of each node
 };
 
 }  // namespace lrvb::detail

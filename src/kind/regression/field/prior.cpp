@@ -19,11 +19,12 @@ namespace {
 
 using Kind = ScalePrior::Kind;
 
-constexpr std::array<std::pair<Kind, std::string_view>, 5> kScalePriors{{{Kind::half_t, "half_t"},
+constexpr std::array<std::pair<Kind, std::string_view>, 6> kScalePriors{{{Kind::half_t, "half_t"},
                                                                          {Kind::half_normal, "half_normal"},
                                                                          {Kind::exponential, "exponential"},
                                                                          {Kind::uniform, "uniform"},
-                                                                         {Kind::gamma_precision, "gamma"}}};
+                                                                         {Kind::gamma_precision, "gamma"},
+                                                                         {Kind::gamma, "gamma_of_value"}}};
 
 std::string_view word_of(Kind kind) {
     return std::find_if(kScalePriors.begin(), kScalePriors.end(),
@@ -52,10 +53,23 @@ ScalePrior scale_prior(const PriorSentence& sentence, const std::string& of_what
     return ScalePrior::uniform(sentence.numbers[0], sentence.numbers[1]);
 }
 
+// A number that is cut off at a lower end has a prior that says so, and no sd has one between bounds.
+ScalePrior parameter_prior(const PriorSentence& sentence, const LikelihoodParameter& parameter) {
+    if (parameter.lower > 0.0) {
+        sentence.require_distribution({"gamma"}, parameter.meaning);
+    } else {
+        sentence.require_distribution({"half_t", "half_cauchy", "half_normal", "exponential", "gamma"},
+                                      parameter.meaning);
+    }
+    if (sentence.distribution == "gamma") return ScalePrior::gamma(sentence.numbers[0], sentence.numbers[1]);
+    return scale_prior(sentence, parameter.meaning);
+}
+
 std::string written(const ScalePrior& prior, const std::string& sd, const std::string& precision) {
     if (prior.kind == Kind::gamma_precision) {
         return fmt::format("{} ~ gamma({:.6g}, {:.6g})", precision, prior.first, prior.second);
     }
+    if (prior.kind == Kind::gamma) return fmt::format("{} ~ gamma({:.6g}, {:.6g})", sd, prior.first, prior.second);
     if (!has_second(prior.kind)) return fmt::format("{} ~ {}({:.6g})", sd, word_of(prior.kind), prior.first);
     return fmt::format("{} ~ {}({:.6g}, {:.6g})", sd, word_of(prior.kind), prior.first, prior.second);
 }
@@ -150,12 +164,12 @@ std::vector<Place> places(FieldPrior& prior, const FormulaShape& shape) {
                               }});
         }
     }
-    if (shape.has_nu()) {
-        result.push_back({{"nu", {}}, [&prior](const PriorSentence& sentence) {
-                              sentence.require_distribution({"gamma"}, "the degrees of freedom");
-                              prior.nu_shape = sentence.numbers[0];
-                              prior.nu_rate = sentence.numbers[1];
-                          }});
+    for (std::size_t i = 0; i < shape.likelihood->parameters().size(); ++i) {
+        const LikelihoodParameter& parameter = shape.likelihood->parameters()[i];
+        result.push_back(
+            {{parameter.name, {}}, [&own = prior.parameters[i], &parameter](const PriorSentence& sentence) {
+                 own = parameter_prior(sentence, parameter);
+             }});
     }
     return result;
 }
@@ -195,6 +209,7 @@ std::vector<NumberPlace> number_places(FieldPrior& prior, const FormulaShape& sh
                 positive(of, "rate", own.first, group);
                 break;
             case Kind::gamma_precision:
+            case Kind::gamma:
                 positive(of, "shape", own.first, group);
                 positive(of, "rate", own.second, group);
                 break;
@@ -229,9 +244,9 @@ std::vector<NumberPlace> number_places(FieldPrior& prior, const FormulaShape& sh
         scale(name, prior.terms[t], name);
     }
     if (shape.has_sigma()) scale("sigma", prior.sigma, "sigma");
-    if (shape.has_nu()) {
-        positive("nu", "shape", prior.nu_shape, "nu");
-        positive("nu", "rate", prior.nu_rate, "nu");
+    for (std::size_t i = 0; i < prior.parameters.size(); ++i) {
+        const std::string& name = shape.likelihood->parameters()[i].name;
+        scale(name, prior.parameters[i], name);
     }
     return result;
 }
@@ -257,7 +272,7 @@ ScalePrior scale_record(const Fields& fields) {
 }  // namespace
 
 FormulaShape shape_of(const FieldData& data) {
-    FormulaShape shape{data.family, data.link, data.intercept, data.names, {}, {}};
+    FormulaShape shape{data.likelihood, data.intercept, data.names, {}, {}};
     for (const FieldTerm& term : data.terms) shape.terms.push_back({term.name, term.count});
     for (const FieldFactor& factor : data.factors) {
         shape.factors.push_back({factor.name, factor.effects, factor.levels, factor.blocks, factor.intercept});
@@ -383,8 +398,10 @@ std::vector<std::string> prior_sentences(const FieldPrior& prior, const FormulaS
         lines.push_back(written(prior.terms[t], "sd" + index, "tau" + index));
     }
     if (shape.has_sigma()) lines.push_back(written(prior.sigma, "sigma", "tau"));
-    if (shape.has_nu()) {
-        lines.push_back(fmt::format("nu ~ gamma({:.6g}, {:.6g})  # above 1", prior.nu_shape, prior.nu_rate));
+    for (std::size_t i = 0; i < prior.parameters.size(); ++i) {
+        const LikelihoodParameter& parameter = shape.likelihood->parameters()[i];
+        lines.push_back(written(prior.parameters[i], parameter.name, ""));
+        if (parameter.lower > 0.0) lines.back() += fmt::format("  # above {}", parameter.lower);
     }
     return lines;
 }
@@ -439,7 +456,9 @@ Document to_document(const FieldPrior& prior) {
         for (const ScalePrior& own : prior.terms) terms.push_back(scale_document(own));
         json["terms"] = std::move(terms);
     }
-    json["nu"] = Document::Numbers{prior.nu_shape, prior.nu_rate};
+    Document parameters = Document::list();
+    for (const ScalePrior& own : prior.parameters) parameters.push_back(scale_document(own));
+    json["parameters"] = std::move(parameters);
     json["centre"] = prior.centre.value_or(Vector());
     return json;
 }
@@ -478,12 +497,23 @@ FieldPrior field_prior(const Fields& fields, const FormulaShape& shape) {
         fields.each("terms", [&](const Fields& entry) { prior.terms.push_back(scale_record(entry)); });
     }
     if (prior.terms.size() != shape.terms.size()) fields.refuse("model.prior.terms", "are not those of the formula");
-    const Vector nu = fields.vector("nu", 2);
-    prior.nu_shape = nu[0];
-    prior.nu_rate = nu[1];
+    const std::vector<LikelihoodParameter>& parameters = shape.likelihood->parameters();
+    if (fields.has("parameters")) {
+        fields.each("parameters", [&](const Fields& own) { prior.parameters.push_back(scale_record(own)); });
+    } else if (!parameters.empty()) {  // of files before 1.10, whose one parameter was the degrees of freedom
+        const Vector nu = fields.vector("nu", 2);
+        prior.parameters.push_back(ScalePrior::gamma(nu[0], nu[1]));
+        if (!(nu.minCoeff() > 0.0)) fields.refuse("model.prior.nu", "holds a shape or rate that is not positive");
+    }
+    bool are_known = prior.parameters.size() == parameters.size();
+    for (std::size_t i = 0; are_known && i < parameters.size(); ++i) {
+        const Kind kind = prior.parameters[i].kind;
+        are_known = parameters[i].lower > 0.0 ? kind == Kind::gamma : kind != Kind::uniform;
+    }
+    if (!are_known) fields.refuse("model.prior.parameters", "are not those of the family");
     prior.centre = fields.vector("centre", slopes);
-    const bool positive = prior.intercept_sd > 0.0 && nu.minCoeff() > 0.0 && (slopes == 0 || prior.sd.minCoeff() > 0.0);
-    if (!positive) fields.refuse("model.prior", "holds an sd, shape or rate that is not positive");
+    const bool positive = prior.intercept_sd > 0.0 && (slopes == 0 || prior.sd.minCoeff() > 0.0);
+    if (!positive) fields.refuse("model.prior", "holds an sd that is not positive");
     return prior;
 }
 

@@ -5,6 +5,7 @@
 #include <lrvb/kind/kind.hpp>
 #include <lrvb/model/field.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,7 @@ namespace lrvb::detail {
 
 /// What there is to have a prior of.
 struct FormulaShape {
-    FieldFamily family = FieldFamily::gaussian;
-    FieldLink link = FieldLink::identity;
+    std::shared_ptr<const Likelihood> likelihood = Likelihood::named("gaussian");
     bool intercept = true;
     std::vector<std::string> slopes;  // the last are the coefficients of terms: "rw2(t),1"
     struct Term {
@@ -39,8 +39,7 @@ struct FormulaShape {
         for (const Term& term : terms) result -= term.count;
         return result;
     }
-    bool has_sigma() const { return family == FieldFamily::gaussian || family == FieldFamily::student; }
-    bool has_nu() const { return family == FieldFamily::student; }
+    bool has_sigma() const { return likelihood->has_sigma(); }
 };
 
 FormulaShape shape_of(const FieldData& data);

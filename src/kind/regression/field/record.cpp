@@ -22,15 +22,6 @@ namespace lrvb::detail {
 
 namespace {
 
-constexpr std::array<std::pair<FieldFamily, std::string_view>, 4> kFamilies{{{FieldFamily::gaussian, "gaussian"},
-                                                                             {FieldFamily::student, "student"},
-                                                                             {FieldFamily::binomial, "binomial"},
-                                                                             {FieldFamily::poisson, "poisson"}}};
-constexpr std::array<std::pair<FieldLink, std::string_view>, 5> kLinks{{{FieldLink::identity, "identity"},
-                                                                        {FieldLink::logit, "logit"},
-                                                                        {FieldLink::probit, "probit"},
-                                                                        {FieldLink::cloglog, "cloglog"},
-                                                                        {FieldLink::log, "log"}}};
 constexpr Index kMostNodes = 128;
 constexpr Index kRowsAtOnce = 1024;
 constexpr std::size_t kMostNamedLevels = 2000;
@@ -55,18 +46,6 @@ void order_by_halves(const Matrix& draws, std::vector<Index>::iterator begin, st
                      [&](Index a, Index b) { return std::pair(draws(widest, a), a) < std::pair(draws(widest, b), b); });
     order_by_halves(draws, begin, middle);
     order_by_halves(draws, middle, end);
-}
-
-// Those of a family, its own first.
-std::vector<FieldLink> links_of(FieldFamily family) {
-    if (family == FieldFamily::binomial) return {FieldLink::logit, FieldLink::probit, FieldLink::cloglog};
-    if (family == FieldFamily::poisson) return {FieldLink::log};
-    return {FieldLink::identity};
-}
-
-template <class Value, std::size_t N>
-std::string_view word_in(const std::array<std::pair<Value, std::string_view>, N>& known, Value value) {
-    return std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.first == value; })->second;
 }
 
 Matrix matrix_of(const Fields& fields, const std::string& key, Index rows, Index columns) {
@@ -100,41 +79,26 @@ std::string coefficient_name(const std::string& term, Index k) {
 
 }  // namespace
 
-std::string_view family_word(FieldFamily family) {
-    return word_in(kFamilies, family);
-}
-
-std::string_view link_word(FieldLink link) {
-    return word_in(kLinks, link);
-}
-
-FieldFamily family_of_word(const std::string& word) {
-    if (word.empty()) return FieldFamily::gaussian;
-    if (word == "bernoulli") return FieldFamily::binomial;
-    for (const auto& [family, known] : kFamilies) {
-        if (word == known) return family;
+std::shared_ptr<const Likelihood> likelihood_of_words(const std::string& family, const std::string& link) {
+    const std::string name = family.empty() ? "gaussian" : family;
+    const std::vector<std::string>& names = Likelihood::names();
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+        throw UsageError(
+            fmt::format("--family {}: there is no such family: choose {}", printable(name), enumerated(names)));
     }
-    throw UsageError(fmt::format("--family {}: there is no such family", printable(word)));
-}
-
-FieldLink link_of_word(FieldFamily family, const std::string& word) {
-    const std::vector<FieldLink> own = links_of(family);
-    if (word.empty()) return own.front();
-    for (const FieldLink link : own) {
-        if (link_word(link) == word) return link;
+    const std::vector<std::string_view>& links = Likelihood::named(name)->links();
+    if (link.empty() || std::find(links.begin(), links.end(), link) != links.end()) {
+        return Likelihood::named(name, link);
     }
-    std::vector<std::string> words;
-    words.reserve(own.size());
-    for (const FieldLink link : own) words.emplace_back(link_word(link));
     throw UsageError(fmt::format("--link {}: the {} family has {}: leave it out, or choose another family",
-                                 printable(word), family_word(family), enumerated(words)));
+                                 printable(link), Likelihood::named(name)->name(),
+                                 enumerated({links.begin(), links.end()})));
 }
 
-FieldData field_data(FormulaDesign design, const std::vector<Index>& kept, FieldFamily family, FieldLink link,
+FieldData field_data(FormulaDesign design, const std::vector<Index>& kept, std::shared_ptr<const Likelihood> likelihood,
                      Vector weights) {
     FieldData data;
-    data.family = family;
-    data.link = link;
+    data.likelihood = std::move(likelihood);
     data.response = design.response;
     data.y = std::move(design.y);
     data.trials = std::move(design.trials);
@@ -196,8 +160,7 @@ std::shared_ptr<const FieldRecord> FieldRecord::read(const Fields& fields) {
     const std::string family = fields.text("family");
     const std::string link = fields.text("link");
     try {
-        shape.family = family_of_word(family);
-        shape.link = link_of_word(shape.family, link);
+        shape.likelihood = likelihood_of_words(family, link);
     } catch (const UsageError&) {
         fields.refuse("model.family", "is none that is known, or has another link");
     }
@@ -225,8 +188,12 @@ std::shared_ptr<const FieldRecord> FieldRecord::read(const Fields& fields) {
     const Fields moments = fields.fields("moments");
     record->moments.columns = matrix_of(moments, "columns", shape.plain(), shape.plain());
     if (!shape.terms.empty()) record->moments.terms = moments.vector("terms", static_cast<Index>(shape.terms.size()));
-    record->moments.residual =
-        moments.has("residual") ? moments.number("residual") : std::numeric_limits<double>::quiet_NaN();
+    record->moments.response = std::numeric_limits<double>::quiet_NaN();
+    if (moments.has("response")) {
+        record->moments.response = moments.number("response");
+    } else if (moments.has("residual")) {  // of files before 1.10: log(1 + 1/mean) of Poisson rows
+        record->moments.response = 1.0 / std::expm1(moments.number("residual"));
+    }
     std::size_t f = 0;
     moments.each("effects", [&](const Fields& entry) {
         if (f >= shape.factors.size()) entry.refuse("model.moments.effects", "are more than the formula has");
@@ -275,8 +242,8 @@ Document FieldRecord::document() const {
     json["formula"] = coding->formula().text();
     json["coding"] = coding->document();
     json["columns"] = kept;
-    json["family"] = family_word(shape.family);
-    json["link"] = link_word(shape.link);
+    json["family"] = shape.likelihood->name();
+    json["link"] = shape.likelihood->link().name;
     if (response_levels) {
         json["response_levels"] = std::vector<std::string>(response_levels->begin(), response_levels->end());
     }
@@ -285,7 +252,7 @@ Document FieldRecord::document() const {
     Document means = Document::list();
     for (const Matrix& mean : moments.effects) means.push_back(Document{{"mean", mean}});
     json["moments"] = Document{
-        {"columns", matrix_document(moments.columns)}, {"effects", std::move(means)}, {"residual", moments.residual}};
+        {"columns", matrix_document(moments.columns)}, {"effects", std::move(means)}, {"response", moments.response}};
     if (!shape.terms.empty()) json["moments"]["terms"] = moments.terms;
     Document effects = Document::list();
     for (const Vector& unit : effect_units) effects.push_back(Document{{"unit", unit}});
@@ -298,9 +265,10 @@ Document FieldRecord::document() const {
 
 std::string FieldRecord::headline() const {
     std::string text = coding->formula().text();
-    if (shape.family != FieldFamily::gaussian) {
-        text += fmt::format(", {}", family_word(shape.family));
-        if (shape.family == FieldFamily::binomial) text += fmt::format(" ({})", link_word(shape.link));
+    const Likelihood& likelihood = *shape.likelihood;
+    if (!likelihood.is_normal()) {
+        text += fmt::format(", {}", likelihood.name());
+        if (likelihood.links().size() > 1) text += fmt::format(" ({})", likelihood.link().name);
     }
     for (const FormulaShape::Factor& factor : shape.factors) {
         text += fmt::format(", {} of {}", factor.levels.size(), factor.name);
@@ -316,11 +284,8 @@ std::string FieldRecord::title(const DataRecord&) const {
 }
 
 std::string FieldRecord::description() const {
-    const std::string kind = shape.family == FieldFamily::gaussian   ? "linear regression"
-                             : shape.family == FieldFamily::student  ? "regression with Student errors"
-                             : shape.family == FieldFamily::binomial ? "binomial regression"
-                                                                     : "Poisson regression";
-    return fmt::format("A {}{}, {}", shape.factors.empty() ? "" : "hierarchical ", kind, coding->formula().text());
+    return fmt::format("A {}{}, {}", shape.factors.empty() ? "" : "hierarchical ", shape.likelihood->title(),
+                       coding->formula().text());
 }
 
 std::vector<PriorNumber> FieldRecord::prior(const DataRecord&) const {
@@ -373,8 +338,11 @@ void FieldRecord::require_agreement(const FitFile& fit, const Fields& file) cons
 Document FieldRecord::page(const FitFile& fit) const {
     Document json;
     json["formula"] = coding->formula().text();
-    json["family"] = family_word(shape.family);
-    json["link"] = link_word(shape.link);
+    const Likelihood& likelihood = *shape.likelihood;
+    json["likelihood"] = Document{{"title", likelihood.title()},
+                                  {"link", likelihood.links().size() > 1 ? likelihood.link().name : ""},
+                                  {"has_sigma", likelihood.has_sigma()},
+                                  {"is_share", likelihood.has_trials()}};
     json["response"] = coding->response();
     Document factors = Document::list();
     const FieldVariables own = variables();
@@ -409,7 +377,7 @@ void FieldRecord::predict(const FitFile& fit, const Dataset& rows, const Predict
     const FieldPredictor predictor(shape, own, nodes);
     const PredictorDraws predictor_draws(own, some_draws, fit.posterior);
     // Means and sds of a predictor do not depend on its shape.
-    const bool needs_shape = options.level || (!options.link && shape.link != FieldLink::identity);
+    const bool needs_shape = options.level || (!options.link && !shape.likelihood->link().is_identity);
     std::vector<std::string> names{"mean", "mean_sd"};
     if (!options.link) names.emplace_back("sd");
     if (options.level) names.insert(names.end(), {"lower", "upper"});

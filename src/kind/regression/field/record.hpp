@@ -65,15 +65,11 @@ class FieldRecord final : public ModelRecord {
     std::unique_ptr<FittedModel> with_data(FitFile fit, const Dataset& data, int threads) const override;
 };
 
-/// Words of the family and the link, as options have them.
-std::string_view family_word(FieldFamily family);
-std::string_view link_word(FieldLink link);
-/// Throws UsageError for a link that the family does not have; an empty word is the family's own.
-FieldFamily family_of_word(const std::string& word);
-FieldLink link_of_word(FieldFamily family, const std::string& word);
+/// By the words of --family and --link, which may be empty. Throws UsageError for what there is not.
+std::shared_ptr<const Likelihood> likelihood_of_words(const std::string& family, const std::string& link);
 
 /// Of a design, the data of a model.
-FieldData field_data(FormulaDesign design, const std::vector<Index>& kept, FieldFamily family, FieldLink link,
+FieldData field_data(FormulaDesign design, const std::vector<Index>& kept, std::shared_ptr<const Likelihood> likelihood,
                      Vector weights);
 /// What the terms of the formula report of their curves.
 void add_curves(const FormulaCoding& coding, FormulaShape& shape);

@@ -60,14 +60,14 @@ struct Source {
     }
 };
 
-WeightMeaning meaning_of_weights(const Settings& settings, FieldFamily family) {
+WeightMeaning meaning_of_weights(const Settings& settings, const Likelihood& likelihood) {
     if (!settings.has("precision-weights")) return WeightMeaning::count;
-    if (family == FieldFamily::gaussian || family == FieldFamily::student) return WeightMeaning::precision;
-    const std::string word = settings.text("family");
-    if (word == "binomial") return WeightMeaning::trials;
-    throw UsageError(
-        fmt::format("--precision-weights: {} rows have no precision of their own: use --weights to count rows{}", word,
-                    word == "bernoulli" ? ", or --family binomial where the response is the share of successes" : ""));
+    if (likelihood.has_sigma()) return WeightMeaning::precision;
+    if (likelihood.has_trials() && !likelihood.has_one_trial()) return WeightMeaning::trials;
+    throw UsageError(fmt::format(
+        "--precision-weights: {} rows have no precision of their own: use --weights to count rows{}",
+        settings.text("family"),
+        likelihood.has_one_trial() ? ", or --family binomial where the response is the share of successes" : ""));
 }
 
 // What --factor and --numeric name is a column of the formula.
@@ -86,7 +86,7 @@ void require_known(const FormulaOptions& options, const DataFrame& frame) {
     require("--numeric", options.numbers);
 }
 
-Source source_by_formula(const FitRequest& fit, FieldFamily family) {
+Source source_by_formula(const FitRequest& fit, const Likelihood& likelihood) {
     const Settings& settings = fit.settings;
     for (const char* key : {"response", "columns", "no-intercept"}) {
         if (!settings.has(key)) continue;
@@ -105,10 +105,10 @@ Source source_by_formula(const FitRequest& fit, FieldFamily family) {
         throw UsageError(fmt::format("{} {}: the formula has that column too: choose another for one of them",
                                      weights.name, printable(options.weights)));
     }
-    Source source{formula, options, FieldTable(fit.data, formula.reading(options, fit.data), family)};
+    Source source{formula, options, FieldTable(fit.data, formula.reading(options, fit.data), likelihood)};
     const DataFrame& frame = source.table.frame();
     require_known(options, frame);
-    source.meaning = meaning_of_weights(settings, family);
+    source.meaning = meaning_of_weights(settings, likelihood);
     if (source.meaning == WeightMeaning::trials && formula.has_trials()) {
         throw UsageError(
             "--precision-weights: cbind(successes, failures) says the trials already: leave one of them out");
@@ -119,16 +119,16 @@ Source source_by_formula(const FitRequest& fit, FieldFamily family) {
 }
 
 // --response and -c, which are short for a formula.
-Source source_by_columns(const FitRequest& fit, FieldFamily family) {
+Source source_by_columns(const FitRequest& fit, const Likelihood& likelihood) {
     const Settings& settings = fit.settings;
     if (!settings.has("response")) {
         throw UsageError(
             "there is neither a formula nor a --response: say what is to be explained, as in 'y ~ x + (1 | g)'");
     }
-    FieldTable table(fit.data, table_reading(settings), family);
+    FieldTable table(fit.data, table_reading(settings), likelihood);
     const TablePlaces places = table_places(settings, table.frame());
     Source source{{}, {}, std::move(table), places.response};
-    source.meaning = meaning_of_weights(settings, family);
+    source.meaning = meaning_of_weights(settings, likelihood);
     if (places.weights >= 0) {
         source.take_weights(places.weights);
         if (places.weights < source.response) --source.response;
@@ -220,28 +220,20 @@ void require_reach(const std::string& source, const FormulaCoding& coding, const
 }
 
 // An offset beyond all that a mean can follow: squares of a response's own unit, or exponents.
-void require_offset(const std::string& source, const DesignEnds& ends, FieldFamily family) {
+void require_offset(const std::string& source, const DesignEnds& ends, const Link& link) {
     const Index place = ends.low.size() - 1;
     if (!(ends.low[place] <= ends.high[place])) return;  // there is none
     const double spread = ends.high[place] - ends.low[place];
     const std::string range =
         fmt::format("{}: the offset runs from {:.4g} to {:.4g}", source, ends.low[place], ends.high[place]);
-    if (family == FieldFamily::poisson) {
-        if (ends.size(place) < 600.0 && spread < 200.0) return;
-        throw std::runtime_error(
-            fmt::format("{}, but its exponential multiplies the mean count: write offset(log(exposure))", range));
-    }
-    const double most = family == FieldFamily::binomial ? 1e8 : 1e140;
-    if (ends.size(place) < most) return;
-    throw std::runtime_error(fmt::format("{}, beyond what can be {}: take another unit, as in offset(x / 1e100)", range,
-                                         family == FieldFamily::binomial ? "told from a probability" : "squared"));
+    if (ends.size(place) < link.largest_offset && spread < link.largest_offset_spread) return;
+    throw std::runtime_error(fmt::format("{}, {}", range, link.offset_fault));
 }
 
 // Where no row differs there is no scale for the prior, and nothing to explain.
 void require_differences(const DataFrame& frame, const FormulaCoding& coding, const DesignEnds& ends,
-                         FieldFamily family) {
-    const bool is_normal = family == FieldFamily::gaussian || family == FieldFamily::student;
-    if (!is_normal || ends.high[0] > ends.low[0]) return;
+                         const Likelihood& likelihood) {
+    if (!likelihood.has_sigma() || ends.high[0] > ends.low[0]) return;
     throw std::runtime_error(
         frame.rows == 1
             ? fmt::format("{}: there is one row alone, too few for a regression: add rows", frame.name)
@@ -261,7 +253,7 @@ void add_factor_notes(const FieldData& data, Index rows, const EffectsVary& vary
             continue;
         }
         const bool each_alone = static_cast<Index>(factor.levels.size()) == rows;
-        if (each_alone && data.family != FieldFamily::poisson && data.family != FieldFamily::binomial) {
+        if (each_alone && data.likelihood->has_sigma()) {
             warnings.push_back(
                 fmt::format("every row is a group of {} of its own, so that the data do not tell its "
                             "effects from the residuals: the priors do",
@@ -366,11 +358,11 @@ Request request_of(const FitRequest& fit) {
     if (settings.has_any("prior-")) {
         throw UsageError("with a formula a prior is a sentence, such as --prior 'beta ~ normal(0, 10)', not --prior-…");
     }
-    const FieldFamily family = family_of_word(settings.text("family"));
-    const FieldLink link = link_of_word(family, settings.text("link"));
+    const std::shared_ptr<const Likelihood> likelihood =
+        likelihood_of_words(settings.text("family"), settings.text("link"));
     const std::vector<PriorSentence> sentences = sentences_in(settings);
     const bool is_written = settings.has("FORMULA");
-    Source source = is_written ? source_by_formula(fit, family) : source_by_columns(fit, family);
+    Source source = is_written ? source_by_formula(fit, *likelihood) : source_by_columns(fit, *likelihood);
     FieldTable& table = source.table;
     const DataFrame& frame = table.frame();
     if (!table.has_weight()) {
@@ -395,7 +387,7 @@ Request request_of(const FitRequest& fit) {
     }
     if (source.response >= 0 && !has_shares) {
         record.response_levels =
-            response_levels(frame, table.facts(), source.response, settings.text("family"), settings.text("success"));
+            response_levels(frame, table.facts(), source.response, *likelihood, settings.text("success"));
         if (record.response_levels) code_response(table.here().frame(), source.response, *record.response_levels);
     } else if (settings.has("success")) {
         throw UsageError("--success is for a response that is a column: leave it out");
@@ -404,15 +396,15 @@ Request request_of(const FitRequest& fit) {
     record.coding = std::make_shared<FormulaCoding>(source.formula, frame, source.options, table.ask_formula());
     const FormulaCoding& coding = *record.coding;
     const DesignEnds ends = table.make_design(coding);
-    require_trials(coding.has_trials(), settings.text("family"), family);
-    if (table.is_here()) require_response(table.here().design(), frame, settings.text("family"), family);
+    require_trials(coding.has_trials(), *likelihood);
+    if (table.is_here()) require_response(table.here().design(), frame, *likelihood);
     add_notes(source, is_written, settings, request);
-    require_differences(frame, coding, ends, family);
+    require_differences(frame, coding, ends, *likelihood);
     record.kept = kept_columns(table, coding, request.notes);
     require_reach(frame.name, coding, ends, record.kept);
-    require_offset(frame.name, ends, family);
+    require_offset(frame.name, ends, likelihood->link());
     request.known.columns = coding.columns();
-    const EffectsVary vary = table.make_data(coding, record.kept, family, link);
+    const EffectsVary vary = table.make_data(coding, record.kept, likelihood);
     const FieldData& data = *table.data();
     add_factor_notes(data, frame.rows, vary, request.warnings);
     add_response_warnings(data, ends.responses, table.mean(), request.warnings);

@@ -50,19 +50,18 @@ std::string listed(const std::vector<std::string>& values) {
 }  // namespace
 
 std::optional<ResponseLevels> response_levels(const DataFrame& frame, const TableFacts& facts, Index response,
-                                              const std::string& family, const std::string& success) {
+                                              const Likelihood& likelihood, const std::string& success) {
     const FrameColumn& column = frame.columns[static_cast<std::size_t>(response)];
-    const bool is_bernoulli = family == "bernoulli" || family == "binomial";
-    if (!success.empty() && !is_bernoulli) {
+    if (!success.empty() && !likelihood.has_trials()) {
         throw UsageError("--success says which value of a bernoulli response is 1: give --family bernoulli");
     }
     if (success.empty() && !column.is_text()) return std::nullopt;
     const std::vector<std::string> values = values_of(column);
-    if (column.is_text() && !is_bernoulli) {
+    if (column.is_text() && !likelihood.has_trials()) {
         const auto [row, text] = first_text(column, facts[static_cast<std::size_t>(response)]);
         throw std::runtime_error(
             fmt::format("{}, column {}: {} is not a number, but the response of a {} family must be: {}",
-                        row_name_of(frame, row), shown(column.name), shown(text), family.empty() ? "gaussian" : family,
+                        row_name_of(frame, row), shown(column.name), shown(text), likelihood.name(),
                         values.size() == 2 ? "--family bernoulli takes one of two values"
                                            : "correct it, or write NA if it is missing"));
     }
@@ -111,63 +110,30 @@ std::string response_note(const std::string& response, const ResponseLevels& lev
                        shown(levels[0]), typed("--success", levels[0]));
 }
 
-void require_trials(bool has_trials, const std::string& family_text, FieldFamily family) {
-    if (has_trials && family != FieldFamily::binomial) {
+void require_trials(bool has_trials, const Likelihood& likelihood) {
+    if (has_trials && !likelihood.has_trials()) {
         throw UsageError("cbind(successes, failures) is the response of a binomial family: give --family binomial");
     }
-    if (family_text == "bernoulli" && has_trials) {
+    if (likelihood.has_one_trial() && has_trials) {
         throw UsageError("cbind(successes, failures) is of several trials: give --family binomial");
     }
 }
 
-void require_response(const FormulaDesign& design, const DataFrame& frame, const std::string& family_text,
-                      FieldFamily family) {
-    const auto refuse = [&](Index n, double value, const std::string& reason) {
-        throw std::runtime_error(
-            fmt::format("{}: the response {} is {}, but {}", frame.row_name(n), shown(design.response), value, reason));
-    };
-    const auto is_count = [](double value) { return value >= 0.0 && value == std::floor(value); };
+void require_response(const FormulaDesign& design, const DataFrame& frame, const Likelihood& likelihood) {
+    const bool has_trials = design.trials.size() > 0;
     for (Index n = 0; n < design.y.size(); ++n) {
-        const double y = design.y[n];
-        if (family == FieldFamily::poisson && !is_count(y)) {
-            refuse(n, y, "counts are whole and not negative: choose another --family");
-        }
-        if (family != FieldFamily::binomial) continue;
-        if (design.trials.size() == 0) {
-            if (y == 0.0 || y == 1.0) continue;
-            refuse(n, y,
-                   family_text == "binomial"
-                       ? std::string("without its failures it is 0 or 1: write cbind(successes, failures) ~ …")
-                       : fmt::format("a bernoulli response is 0 or 1: choose another --family, or, where it has two "
-                                     "values, name the one that is 1 by --success"));
-        }
-        if (!is_count(y)) refuse(n, y, "successes are whole and not negative: correct the row, or leave it out");
-        if (!is_count(design.trials[n] - y)) {
-            throw std::runtime_error(fmt::format(
-                "{}: the response {} has {} failures, but these are whole and not negative: correct the row, or leave "
-                "it out",
-                frame.row_name(n), shown(design.response), design.trials[n] - y));
-        }
+        const std::optional<double> trials = has_trials ? std::optional<double>(design.trials[n]) : std::nullopt;
+        const std::optional<std::string> refusal = likelihood.refusal(design.y[n], trials);
+        if (!refusal) continue;
+        throw std::runtime_error(
+            fmt::format("{}: the response {} {}", frame.row_name(n), shown(design.response), *refusal));
     }
 }
 
 void add_response_warnings(const FieldData& data, const std::vector<double>& values, double mean,
                            std::vector<std::string>& warnings) {
-    constexpr std::size_t most = 20;
-    if (data.family != FieldFamily::gaussian || values.size() > most) return;
-    const bool whole =
-        std::all_of(values.begin(), values.end(), [](double v) { return v >= 0.0 && v == std::floor(v); });
-    if (values.size() == 2) {
-        warnings.push_back(
-            fmt::format("the response {} has two values, but this fits a normal response: "
-                        "--family bernoulli fits one of 0 and 1",
-                        shown(data.response)));
-    } else if (whole && mean < 10.0) {
-        warnings.push_back(
-            fmt::format("the response {} has small counts, but this fits a normal response of one "
-                        "variance: --family poisson fits counts",
-                        shown(data.response)));
-    }
+    const std::optional<std::string> suspicion = data.likelihood->suspicion(values, mean);
+    if (suspicion) warnings.push_back(fmt::format("the response {} {}", shown(data.response), *suspicion));
 }
 
 }  // namespace lrvb::detail

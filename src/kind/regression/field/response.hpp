@@ -22,7 +22,7 @@ using ResponseLevels = std::array<std::string, 2>;
 /// for text of another family, and for a column that has not two values; UsageError for a `success` without a
 /// bernoulli family.
 std::optional<ResponseLevels> response_levels(const DataFrame& frame, const TableFacts& facts, Index response,
-                                              const std::string& family, const std::string& success);
+                                              const Likelihood& likelihood, const std::string& success);
 
 /// Makes the column 0 and 1. Throws std::runtime_error, with the row, for another value.
 void code_response(DataFrame& frame, Index response, const ResponseLevels& levels);
@@ -31,11 +31,10 @@ void code_response(DataFrame& frame, Index response, const ResponseLevels& level
 std::string response_note(const std::string& response, const ResponseLevels& levels);
 
 /// Refuses cbind(successes, failures) of another family.
-void require_trials(bool has_trials, const std::string& family_text, FieldFamily family);
+void require_trials(bool has_trials, const Likelihood& likelihood);
 
 /// Refuses, with the row, what a response of the family cannot be.
-void require_response(const FormulaDesign& design, const DataFrame& frame, const std::string& family_text,
-                      FieldFamily family);
+void require_response(const FormulaDesign& design, const DataFrame& frame, const Likelihood& likelihood);
 
 /// A normal response that looks like another, by its different values, 21 at most, and its mean.
 void add_response_warnings(const FieldData& data, const std::vector<double>& values, double mean,

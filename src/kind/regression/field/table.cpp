@@ -423,10 +423,10 @@ void TableShare::take_shares() {
 std::string TableShare::make_data(std::string_view asked) {
     ByteReader reader(asked);
     const std::vector<Index> kept = reader.numbers<Index>();
-    const auto family = static_cast<FieldFamily>(reader.number<int>());
-    const auto link = static_cast<FieldLink>(reader.number<int>());
-    FieldData data =
-        field_data(std::move(design_), kept, family, link, meaning_ == WeightMeaning::trials ? Vector() : weights_);
+    const std::string family = reader.text();
+    const std::string link = reader.text();
+    FieldData data = field_data(std::move(design_), kept, Likelihood::named(family, link),
+                                meaning_ == WeightMeaning::trials ? Vector() : weights_);
     data.precision_weights = meaning_ == WeightMeaning::precision;
     data_ = std::make_shared<const FieldData>(std::move(data));
     design_ = {};
@@ -467,9 +467,8 @@ std::string TableShare::checksum() const {
     return bytes_of(tree);
 }
 
-FieldTable::FieldTable(const Dataset& data, const FrameOptions& options, FieldFamily family) {
-    FrameRows rows =
-        family == FieldFamily::gaussian ? data.frame_rows(options) : FrameRows{data.frame(options), nullptr};
+FieldTable::FieldTable(const Dataset& data, const FrameOptions& options, const Likelihood& likelihood) {
+    FrameRows rows = likelihood.is_normal() ? data.frame_rows(options) : FrameRows{data.frame(options), nullptr};
     team_ = std::move(rows.team);
     if (is_here()) {
         const Index count = rows.frame.rows;
@@ -539,16 +538,16 @@ DesignEnds FieldTable::make_design(const FormulaCoding& coding) {
     return ends_of(here_->design());
 }
 
-EffectsVary FieldTable::make_data(const FormulaCoding& coding, const std::vector<Index>& kept, FieldFamily family,
-                                  FieldLink link) {
+EffectsVary FieldTable::make_data(const FormulaCoding& coding, const std::vector<Index>& kept,
+                                  const std::shared_ptr<const Likelihood>& likelihood) {
     ByteWriter writer;
-    writer.numbers(kept).number(static_cast<int>(family)).number(static_cast<int>(link));
+    writer.numbers(kept).text(likelihood->name()).text(likelihood->link().name);
     const EffectValues values(ask(byte(Question::data), writer.take()));
     if (is_here()) {
         data_ = here_->data();
         return values.vary;
     }
-    FieldData outline = field_data(coding.design(without_rows(outline_)), kept, family, link, {});
+    FieldData outline = field_data(coding.design(without_rows(outline_)), kept, likelihood, {});
     outline.precision_weights = meaning_ == WeightMeaning::precision;
     data_ = std::make_shared<const FieldData>(std::move(outline));
     return values.vary;

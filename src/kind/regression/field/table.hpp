@@ -69,7 +69,7 @@ using EffectsVary = std::vector<std::vector<char>>;
 class FieldTable {
   public:
     /// Normal rows may be with others; all others are looked at again at every step, and are read here.
-    FieldTable(const Dataset& data, const FrameOptions& options, FieldFamily family);
+    FieldTable(const Dataset& data, const FrameOptions& options, const Likelihood& likelihood);
 
     bool is_here() const { return team_ == nullptr; }
     /// The columns, and how many rows there are. Where these are with others, a column has its different values alone,
@@ -96,8 +96,8 @@ class FieldTable {
     DesignEnds make_design(const FormulaCoding& coding);
     AskRows ask_columns() const;
     /// Makes the data of the model, of these columns.
-    EffectsVary make_data(const FormulaCoding& coding, const std::vector<Index>& kept, FieldFamily family,
-                          FieldLink link);
+    EffectsVary make_data(const FormulaCoding& coding, const std::vector<Index>& kept,
+                          const std::shared_ptr<const Likelihood>& likelihood);
     /// Without rows where these are with others.
     const std::shared_ptr<const FieldData>& data() const { return data_; }
     std::shared_ptr<const FieldRows> rows() const;

@@ -20,30 +20,6 @@ std::string name_of(const std::string& group, const std::vector<std::string>& in
     return indices.empty() ? group : fmt::format("{}[{}]", group, fmt::join(indices, ","));
 }
 
-double residual_of(const FieldData& data) {
-    constexpr double pi = std::numbers::pi;
-    if (data.family == FieldFamily::student) return std::numeric_limits<double>::quiet_NaN();
-    switch (data.link) {
-        case FieldLink::logit:
-            return pi * pi / 3.0;
-        case FieldLink::probit:
-            return 1.0;
-        case FieldLink::cloglog:
-            return pi * pi / 6.0;
-        case FieldLink::log: {
-            const double total = data.weights.size() > 0 ? data.weights.dot(data.y) : data.y.sum();
-            return std::log1p(data.total_weight() / total);
-        }
-        case FieldLink::identity:
-            break;
-    }
-    return 0.0;
-}
-
-}  // namespace
-
-namespace {
-
 // Of columns and effects.
 Index mean_places(const FieldData& data) {
     Index result = data.columns.cols();
@@ -117,7 +93,11 @@ FieldMoments moments_of(const FieldData& outline, const AskRows& ask) {
     result.terms.resize(static_cast<Index>(outline.terms.size()));
     for (double& term : result.terms) term = sums[next++] / total;
     for (const FieldFactor& factor : outline.factors) result.effects.push_back(take(factor.values.cols()));
-    result.residual = residual_of(outline);
+    // Of families without a σ, whose rows are here.
+    const bool has_response = !outline.likelihood->has_sigma();
+    result.response = !has_response                ? std::numeric_limits<double>::quiet_NaN()
+                      : outline.weights.size() > 0 ? outline.weights.dot(outline.y) / outline.total_weight()
+                                                   : outline.y.mean();
     return result;
 }
 
@@ -189,7 +169,9 @@ FieldVariables::FieldVariables(FormulaShape shape, const FieldPrior& prior, Fiel
         sigma_psi_ = add_psi(log ? "log_sigma" : "logit_sigma", {}, log);
         has_precision_.back() = log;
     }
-    if (shape_.has_nu()) nu_psi_ = add_psi("log_nu_above_1", {}, false);
+    for (const LikelihoodParameter& parameter : shape_.likelihood->parameters()) {
+        parameter_psi_.push_back(add_psi(parameter.psi_name, {}, false));
+    }
     for (std::size_t f = 0; f < shape_.factors.size(); ++f) {
         const std::vector<std::string> effects = effect_names(f);
         for (const std::string& level : shape_.factors[f].levels) {
@@ -237,12 +219,20 @@ double FieldVariables::sigma(const Vector& psi) const {
     return std::exp(sigma_->log_sd(psi.segment(sigma_psi_, 1), 0));
 }
 
-double FieldVariables::nu(const Vector& psi) const {
-    return 1.0 + std::exp(psi[nu_psi_]);
+Vector FieldVariables::theta(const Vector& psi) const {
+    Vector theta(shape_.likelihood->parameter_count());
+    if (sigma_) theta[0] = sigma(psi);
+    const Index first = sigma_ ? 1 : 0;
+    for (std::size_t i = 0; i < parameter_psi_.size(); ++i) {
+        theta[first + static_cast<Index>(i)] = shape_.likelihood->parameters()[i].value(psi[parameter_psi_[i]]);
+    }
+    return theta;
 }
 
+// The variance of a response about its predictor does not depend on θ for being one.
 bool FieldVariables::has_shares() const {
-    return std::isfinite(moments_.residual) && shape_.plain() <= kMostSlopes;
+    const Vector any = Vector::Ones(shape_.likelihood->parameter_count());
+    return std::isfinite(shape_.likelihood->link_variance(moments_.response, any)) && shape_.plain() <= kMostSlopes;
 }
 
 std::vector<std::string> FieldVariables::share_names() const {
@@ -260,7 +250,7 @@ Vector FieldVariables::shares(const Vector& slopes_and_psi) const {
     const Vector beta = slopes_and_psi.head(slopes);
     const Vector psi = slopes_and_psi.tail(psi_count_);
     const double explained = beta.dot(moments_.columns * beta);
-    const double rest = shape_.has_sigma() ? std::pow(sigma(psi), 2) : moments_.residual;
+    const double rest = shape_.likelihood->link_variance(moments_.response, theta(psi));
     std::vector<double> variances;
     double of_groups = 0.0;
     for (std::size_t f = 0; f < shape_.factors.size(); ++f) {
@@ -358,9 +348,18 @@ std::vector<VariableMeaning> FieldVariables::meanings() const {
         scale("sd", {shape_.terms[t].name}, term_psi_[t], terms_[t], 0, 0);
     }
     if (sigma_) scale("sigma", {}, sigma_psi_, sigma_, 0, 0);
-    if (nu_psi_ >= 0) {
-        shown(add("nu", {}, Role::other,
-                  FromDraw::of({psi(nu_psi_)}, [](const Vector& own_psi) { return 1.0 + std::exp(own_psi[0]); })));
+    for (std::size_t i = 0; i < parameter_psi_.size(); ++i) {
+        const LikelihoodParameter& parameter = shape_.likelihood->parameters()[i];
+        const Index at = psi(parameter_psi_[i]);
+        FromDraw rule = FromDraw::of(Transform::exponential, at);
+        if (parameter.lower != 0.0) {
+            rule = FromDraw::of(
+                {at}, [lower = parameter.lower](const Vector& own_psi) { return lower + std::exp(own_psi[0]); });
+        }
+        shown(add(parameter.name, {}, Role::other, std::move(rule)));
+        for (const LikelihoodParameter::Power& power : parameter.powers) {
+            add(power.name, {}, Role::other, FromDraw::of(Transform::exponential, at, power.exponent)).is_shown = true;
+        }
     }
     std::vector<Index> slopes_and_psi;
     for (Index s = first_slope(); s < first_effect(); ++s) {
@@ -542,6 +541,21 @@ std::shared_ptr<const Covariance> mean_field_of(const FieldModel& model, const S
 
 }  // namespace
 
+bool FieldVariables::is_parameter(const std::string& group) const {
+    const std::vector<LikelihoodParameter>& parameters = shape_.likelihood->parameters();
+    return std::any_of(parameters.begin(), parameters.end(),
+                       [&](const LikelihoodParameter& parameter) { return parameter.name == group; });
+}
+
+TailMoments FieldVariables::moments_of(const std::string& group) const {
+    for (const LikelihoodParameter& parameter : shape_.likelihood->parameters()) {
+        for (const LikelihoodParameter::Power& power : parameter.powers) {
+            if (power.name == group && !power.has_moments) return TailMoments::none;
+        }
+    }
+    return TailMoments::mean_and_sd;
+}
+
 Posterior FieldVariables::posterior(const FieldModel& model, const Optimum& optimum) const {
     const Functionals own_statistics = functionals(model);
     Posterior posterior = posterior_of(model, optimum, statistics_, own_statistics);
@@ -570,7 +584,7 @@ Posterior FieldVariables::posterior(const FieldModel& model, const Optimum& opti
                 values[s] = mean[rule.combination[static_cast<std::size_t>(s)].first];
             const double value = value_at(rule, values);
             const bool is_positive =
-                meaning.role == Role::scale || meaning.role == Role::precision || meaning.group == "nu";
+                meaning.role == Role::scale || meaning.role == Role::precision || is_parameter(meaning.group);
             const Transform transform = is_positive                          ? Transform::exponential
                                         : meaning.role == Role::off_diagonal ? Transform::correlation
                                                                              : Transform::logistic;
@@ -614,9 +628,12 @@ Posterior FieldVariables::posterior(const FieldModel& model, const Optimum& opti
         } else if (rule.transform == Transform::exponential) {  // sd or 1/sd², lognormal
             const double factor = rule.combination.front().second;
             const double centre = factor * mean[at];
-            const double value = std::exp(centre + 0.5 * factor * factor * spread[at - first_psi()]);
+            const TailMoments moments = moments_of(meaning.group);
+            const bool has_mean = moments != TailMoments::none;  // without one, the median
+            const double value = std::exp(centre + (has_mean ? 0.5 * factor * factor * spread[at - first_psi()] : 0.0));
             posterior.variables.push_back(transformed_variable(std::move(meaning), value, {{at, factor * value}},
                                                                Transform::exponential, centre, {{at, factor}}));
+            posterior.variables.back().moments = moments;
         } else if (rule.transform == Transform::correlation) {
             const double value = std::tanh(mean[at]);
             posterior.variables.push_back(transformed_variable(std::move(meaning), value, {{at, 1.0 - value * value}},

@@ -14,7 +14,8 @@
 
 /// What is reported of a regression by formula.
 ///
-///     shown        intercept, beta[…], sd[g,e], cor[g,e,f], sd[rw2(t)], sigma, nu, ICC[g], R2_marginal, R2_conditional
+///     shown        intercept, beta[…], sd[g,e], cor[g,e,f], sd[rw2(t)], sigma, parameters of the likelihood, ICC[g],
+///     R2_marginal, R2_conditional
 ///                  sd[g,intercept_at_means]: of the intercepts of groups at the means of the columns of their slopes
 ///     on demand    f[rw2(t),time] (the curve of a term at its nodes), coef[rw2(t),k] (its coefficients), u[g,level,e],
 ///     u[g,level,intercept_at_means], alpha (the intercept at the means of the columns), tau = 1/sigma², tau[g,e] =
@@ -23,8 +24,7 @@
 ///                  in the units of the data: log_sd[…], atanh_cor[…], log_sigma, …
 ///
 /// With V_f the mean over the rows of zᵀΣ_f z, the variance that factor f adds to a row, V = Var(Xβ) over the rows, and
-/// d that of a response given its predictor (σ²; on a link's scale π²/3 for logit, 1 for probit, π²/6 for cloglog,
-/// log(1 + 1/mean y) for Poisson counts),
+/// d that of a response given its predictor, on the link's scale (Likelihood::link_variance),
 ///
 ///     ICC[f] = V_f/(Σ V_f + d),   R2_marginal = V/(V + Σ V_f + d),   R2_conditional = (V + Σ V_f)/(V + Σ V_f + d)
 ///
@@ -38,7 +38,7 @@ struct FieldMoments {
     Matrix columns;               // population covariance of the fixed columns
     Vector terms;                 // of each term the mean of Σ_k B_k²
     std::vector<Matrix> effects;  // of each factor the mean of z zᵀ, with z as the field has it: at the means
-    double residual = 0.0;        // d, of families without a σ; NaN where there is none
+    double response = 0.0;        // mean of all responses, of families without a σ; else NaN
 };
 
 /// Of all rows, wherever they are: `ask` gives the merged answers of those who have them. The rows of `outline` are
@@ -84,7 +84,8 @@ class FieldVariables {
     /// Of the statistics u: "intercept_at_means" where that is another than the intercept.
     std::vector<std::string> effect_names(std::size_t factor) const;
     double sigma(const Vector& psi) const;
-    double nu(const Vector& psi) const;
+    /// σ, where there is one, and the parameters of the likelihood.
+    Vector theta(const Vector& psi) const;
 
   private:
     struct Scale {  // an sd, and its ψ
@@ -102,6 +103,9 @@ class FieldVariables {
     /// ICC of each factor, R2_marginal, R2_conditional: of slopes and ψ, stacked.
     Vector shares(const Vector& slopes_and_psi) const;
     std::vector<std::string> share_names() const;
+    bool is_parameter(const std::string& group) const;
+    /// Which moments a power of a parameter has.
+    TailMoments moments_of(const std::string& group) const;
 
     FormulaShape shape_;
     FieldMoments moments_;
@@ -112,7 +116,7 @@ class FieldVariables {
     std::vector<std::shared_ptr<const EffectParameters>> terms_;
     std::vector<Index> term_psi_;
     Index sigma_psi_ = -1;
-    Index nu_psi_ = -1;
+    std::vector<Index> parameter_psi_;  // of the likelihood
     Index psi_count_ = 0;
     std::vector<std::string> statistics_;
     std::vector<std::string> psi_groups_;

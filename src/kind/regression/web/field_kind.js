@@ -3,13 +3,6 @@ import {colourOf} from '../../../report/web/colours.js';
 import {decode, grouped, located, spreadOf} from '../../../report/web/numbers.js';
 import {groups} from './groups.js';
 
-const FAMILIES = {
-  gaussian: 'linear regression',
-  student: 'regression with Student errors',
-  binomial: 'binomial regression',
-  poisson: 'Poisson regression',
-};
-
 // What of a row stands beside its response, in this order, then a level for each factor, then columns.
 const OBSERVED = 0;
 const FITTED = 1;
@@ -25,7 +18,7 @@ export class FieldKind extends AnyKind {
   }
 
   get isNormal() {
-    return this.model.family === 'gaussian' || this.model.family === 'student';
+    return this.model.likelihood.has_sigma;
   }
 
   /** Of a binomial row the share of its trials. */
@@ -51,10 +44,10 @@ export class FieldKind extends AnyKind {
   }
 
   lead(name, source) {
-    const {family, link, formula} = this.model;
+    const {likelihood, formula} = this.model;
     const factors = this.factors.flatMap(({name: factor, count}, i) => [i > 0 ? ' and ' : ' with ', `${grouped(count)} of `, name(factor)]);
-    const what = `A ${factors.length > 0 ? 'hierarchical ' : ''}${FAMILIES[family] ?? 'regression'}`;
-    const linked = family === 'binomial' ? ` (${link})` : '';
+    const what = `A ${factors.length > 0 ? 'hierarchical ' : ''}${likelihood.title}`;
+    const linked = likelihood.link ? ` (${likelihood.link})` : '';
     return [`${what}${linked}, `, name(formula), ...(factors.length > 0 ? [',', ...factors] : []), ', fitted to ', ...source, '.'];
   }
 
@@ -115,8 +108,8 @@ export class FieldKind extends AnyKind {
   /** For each slope, by its column; for the others, by what is fitted. */
   views() {
     const {variables} = this.posterior;
-    const {columns, response, family} = this.model;
-    const fitted = family === 'binomial' ? 'fitted probability' : `fitted ${response}`;
+    const {columns, response, likelihood} = this.model;
+    const fitted = likelihood.is_share ? 'fitted probability' : `fitted ${response}`;
     const views = variables
       .map(({name, group, indices}, v) => {
         const j = group === 'beta' ? columns.indexOf(String(indices[0])) : -1;

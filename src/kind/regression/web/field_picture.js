@@ -18,8 +18,8 @@ export class FieldPicture {
     this.binned = posterior.rows.all ? null : (contents.picture?.binned?.fitted ?? null);
     this.calibration = contents.picture?.calibration ?? null;
     this.marks = new RowMarks(kind, {onSelect, onDrag});
-    const {response, family} = kind.model;
-    this.isShare = family === 'binomial';
+    const {response, likelihood} = kind.model;
+    this.isShare = likelihood.is_share;
     const level = percent(contents.level);
     const z = normalQuantile(0.5 + contents.level / 2);
     this.means = this.calibration

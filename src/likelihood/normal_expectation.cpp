@@ -1,4 +1,4 @@
-#include "model/field/smooth_function.hpp"
+#include "likelihood/normal_expectation.hpp"
 
 #include <Eigen/Eigenvalues>
 

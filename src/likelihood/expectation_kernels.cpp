@@ -1,10 +1,10 @@
-#include "model/field/kernels.hpp"
+#include "likelihood/expectation_kernels.hpp"
 
 // Highway compiles this file once for every instruction set, and picks one at run time. The order of these lines
 // matters.
 // clang-format off
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "model/field/kernels.cpp"
+#define HWY_TARGET_INCLUDE "likelihood/expectation_kernels.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 #include <hwy/contrib/math/math-inl.h>

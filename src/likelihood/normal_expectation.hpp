@@ -1,6 +1,6 @@
 #pragma once
 
-#include "model/field/kernels.hpp"
+#include "likelihood/expectation_kernels.hpp"
 
 #include <lrvb/types.hpp>
 
