@@ -243,6 +243,26 @@ TEST(Likelihood, ChangesWithTheResponseAreDerivativesInThePredictor) {
     }
 }
 
+// As 1/sqrt(phi) goes to zero, with Poisson's as the limit.
+TEST(Likelihood, ANegativeBinomialWithoutOverdispersionIsPoisson) {
+    LikelihoodRows rows;
+    rows.y = Vector{{0.0, 3.0, 25.0, 300.0}};
+    const Vector means{{0.2, 1.0, 3.0, 5.7}};
+    const Vector variances{{0.3, 0.1, 0.0, 0.001}};
+    LikelihoodTerms poisson;
+    LikelihoodTerms negative_binomial;
+    Likelihood::named("poisson")->rows(rows)->terms(means, variances, {}, 1, poisson);
+    const std::shared_ptr<const RowLikelihood> counts = Likelihood::named("negative_binomial")->rows(rows);
+    for (const double kappa : {1e-6, 1e-9, 1e-200}) {
+        counts->terms(means, variances, Vector{{kappa}}, 1, negative_binomial);
+        for (Index n = 0; n < 4; ++n) {
+            EXPECT_NEAR(negative_binomial.value[n], poisson.value[n], 1e-7 * (1.0 + std::abs(poisson.value[n])));
+            EXPECT_NEAR(negative_binomial.first[n], poisson.first[n], 1e-6 * (1.0 + std::abs(poisson.first[n])));
+        }
+        EXPECT_TRUE(counts->parameter_gradient(means, variances, Vector{{kappa}}, negative_binomial).allFinite());
+    }
+}
+
 TEST(Likelihood, WhatThereIsNotIsRefusedWithWhatThereIs) {
     const auto message = [](const std::function<void()>& call) {
         try {
@@ -254,11 +274,11 @@ TEST(Likelihood, WhatThereIsNotIsRefusedWithWhatThereIs) {
     };
     const std::string family = message([] { Likelihood::named("poison"); });
     EXPECT_NE(family.find("'poison'"), std::string::npos) << family;
-    EXPECT_NE(family.find("poisson"), std::string::npos) << family;
+    EXPECT_NE(family.find("negative_binomial"), std::string::npos) << family;
     const std::string link = message([] { Likelihood::named("poisson", "logit"); });
     EXPECT_NE(link.find("'logit'"), std::string::npos) << link;
     for (const double y : {-1.0, 0.5}) {
-        for (const char* name : {"poisson"}) {
+        for (const char* name : {"poisson", "negative_binomial"}) {
             EXPECT_TRUE(Likelihood::named(name)->refusal(y, std::nullopt)) << name;
             LikelihoodRows rows;
             rows.y = Vector{{3.0, y}};

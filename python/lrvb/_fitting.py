@@ -268,7 +268,7 @@ def regression(
         Such as "y ~ x + C(g)" or "y ~ x + (1 + x | g)".
     data : DataFrame, mapping of columns, or path
         Columns of text, categories and truth values are factors.
-    family : {"gaussian", "student", "bernoulli", "binomial", "poisson"}, optional
+    family : {"gaussian", "student", "bernoulli", "binomial", "poisson", "negative_binomial"}, optional
         What the response is.
     link : {"logit", "probit", "cloglog"}, optional
         Of a bernoulli or binomial response.

@@ -25,6 +25,7 @@ constexpr std::array kLikelihoods{
     Entry{"bernoulli", "logit", detail::bernoulli_likelihood},
     Entry{"binomial", "logit", detail::binomial_likelihood},
     Entry{"poisson", "log", detail::poisson_likelihood},
+    Entry{"negative_binomial", "log", detail::negative_binomial_likelihood},
 };
 
 }  // namespace

@@ -16,5 +16,6 @@ std::shared_ptr<const Likelihood> student_likelihood(std::string_view link);
 std::shared_ptr<const Likelihood> bernoulli_likelihood(std::string_view link);
 std::shared_ptr<const Likelihood> binomial_likelihood(std::string_view link);
 std::shared_ptr<const Likelihood> poisson_likelihood(std::string_view link);
+std::shared_ptr<const Likelihood> negative_binomial_likelihood(std::string_view link);
 
 }  // namespace lrvb::detail
