@@ -11,9 +11,9 @@ import numpy as np
 
 from . import _core
 from ._bugs import data_of_model
-from ._data import DataLike, as_data
+from ._data import DataLike, as_data, checked_path
 from ._errors import DataError, FitWarning, NotConverged, UsageError, file_error, in_python, warn
-from ._fit_file import FitFile, Names, listed
+from ._fit_file import FitFile, Names, listed, write_whole
 from ._reports import CheckReport, LooReport
 from ._request import count, number, seed_of, threads_of
 from ._rows import by_row, row_index
@@ -42,6 +42,7 @@ class Fit(FitFile):
         self._core = core
         self._check: Optional[_core.Check] = check
         self._checking = threading.Lock()
+        self._source: Optional[str] = None  # the file that was loaded
 
     # What it depends on.
 
@@ -439,10 +440,11 @@ class Fit(FitFile):
         >>> os.path.getsize(path) > 100_000
         True
         """
-        self._core.require_not_named(str(os.fspath(path)))
-        page = self._core.report(str(title))
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(page)
+        text = checked_path(path)
+        self._core.require_not_read(text)
+        if self._source is not None and os.path.exists(text) and os.path.exists(self._source) and os.path.samefile(text, self._source):
+            raise UsageError(f"{text} would replace the fit file that was loaded: choose another name")
+        write_whole(text, self._core.report(str(title)))
 
     def __getstate__(self) -> dict[str, Any]:
         return {"fit": self.to_json()}
@@ -451,6 +453,7 @@ class Fit(FitFile):
         self._core = _core.parse_fit(state["fit"], "a fit that was unpickled")
         self._check = None
         self._checking = threading.Lock()
+        self._source = None
 
     # Nothing changes a fit: copies share its numbers and its data, which pickles leave behind.
     def __copy__(self) -> Fit:
@@ -493,7 +496,9 @@ def load(path: Union[str, os.PathLike[str]], data: Any = None) -> Fit:
     """
     with open(path, encoding="utf-8", errors="replace") as file:
         fit = loads(file.read(), os.fsdecode(path))
-    return fit if data is None else fit.with_data(data)
+    fit = fit if data is None else fit.with_data(data)
+    fit._source = os.fsdecode(path)
+    return fit
 
 
 def loads(text: str, name: str = "a fit") -> Fit:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
+import threading
 from typing import TYPE_CHECKING, Iterable, Union
 
 import numpy as np
@@ -29,6 +32,26 @@ def listed(names: Names) -> list[str]:
         if not isinstance(name, str):
             raise UsageError(f"a variable is {name!r}, but must be a name, such as 'mu' or 'mu[1]'")
     return result
+
+
+def write_whole(path: str, text: str) -> None:
+    """The file appears when it is whole: what was there before stays until then."""
+    target = os.path.realpath(path)
+    if os.path.exists(target) and not os.path.isfile(target):  # a pipe or a device; a directory is refused here
+        with open(target, "w", encoding="utf-8") as file:
+            file.write(text)
+        return
+    temporary = f"{target}.lrvb-{os.getpid()}-{threading.get_ident()}.tmp"
+    try:
+        with open(temporary, "x", encoding="utf-8") as file:
+            file.write(text)
+        if os.path.exists(target):
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
 
 
 class FitFile:

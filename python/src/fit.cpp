@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <pybind11/stl.h>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -212,6 +214,16 @@ std::shared_ptr<Fit> Fit::attached(const std::shared_ptr<const MultilinearModel>
     result->model_ = model;
     result->with_data();
     return result;
+}
+
+void Fit::require_not_read(const std::string& path) const {
+    require_not_named(file_, path);
+    if (!data_) return;
+    std::error_code ignored;
+    for (const std::string& file : data_->dataset().paths()) {
+        if (!std::filesystem::equivalent(file, path, ignored)) continue;
+        throw UsageError(fmt::format("{} would replace the data, {}: choose another name", path, file));
+    }
 }
 
 void Fit::require_same_data() const {

@@ -88,6 +88,9 @@ class Fit {
     /// These data as a table; throws std::runtime_error where there is none.
     const Dataset& dataset() const;
 
+    /// Refuses an output that would replace the data, or a file that the fit names.
+    void require_not_read(const std::string& path) const;
+
     std::shared_ptr<Fit> corrected(const Check& check) const;
 
   private:

@@ -257,9 +257,13 @@ void bind_fit(py::module_& module) {
         .def(
             "json", [](const Fit& self) { return fit_text(self.file()); }, Guard())
         .def(
-            "save", [](const Fit& self, const std::string& path) { write_fit(path, self.file()); }, Guard())
-        .def("require_not_named",
-             [](const Fit& self, const std::string& path) { require_not_named(self.file(), path); })
+            "save",
+            [](const Fit& self, const std::string& path) {
+                self.require_not_read(path);
+                write_fit(path, self.file());
+            },
+            Guard())
+        .def("require_not_read", &Fit::require_not_read)
         .def("attached", py::overload_cast<const Data&, int>(&Fit::attached, py::const_), Guard())
         .def(
             "attached",

@@ -151,6 +151,36 @@ def test_report_and_repr(mix, tmp_path):
     assert "mu[1,waiting]" in html and "<svg" in html and "<script" not in html
 
 
+def test_nothing_replaces_what_was_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"x": np.arange(30.0), "y": np.arange(30.0) % 7}).to_csv("d.csv", index=False)
+    (tmp_path / "copy.csv").write_text((tmp_path / "d.csv").read_text())
+    (tmp_path / "link.csv").symlink_to("copy.csv")
+    lrvb.regression("y ~ x", data="d.csv", check="never").save("fit.json")
+    before = {name: (tmp_path / name).read_bytes() for name in ["d.csv", "copy.csv", "fit.json"]}
+    fit = lrvb.load("fit.json", "copy.csv")
+    for name in ["d.csv", "./d.csv", "copy.csv", "link.csv"]:
+        for write in [fit.save, fit.report]:
+            with pytest.raises(ValueError, match="would replace"):
+                write(name)
+    with pytest.raises(ValueError, match="would replace"):
+        fit.report("fit.json")
+    assert {name: (tmp_path / name).read_bytes() for name in before} == before
+
+
+def test_a_report_appears_when_it_is_whole(mix, tmp_path, monkeypatch):
+    page = tmp_path / "page.html"
+    page.write_text("before")
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        mix.report(page)
+    assert page.read_text() == "before" and [file.name for file in tmp_path.iterdir()] == ["page.html"]
+
+
 def test_names_in_html_are_escaped():
     frame = pd.DataFrame({"<b>x</b>": np.linspace(0, 1, 30), "z": np.linspace(0, 1, 30) ** 2})
     assert "<b>x</b>" not in lrvb.mixture(frame, 1, check="never")._repr_html_()

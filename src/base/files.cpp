@@ -66,21 +66,6 @@ std::string in_words(std::size_t bytes) {
     return fmt::format("{} bytes", bytes);
 }
 
-// Links to links to nothing: what the last of them points to is made. A path without links, or to something, is itself.
-std::string end_of_links(const std::string& path) {
-    constexpr int kMost = 40;  // as many as Linux follows
-    std::error_code ignored;
-    if (std::filesystem::exists(path, ignored)) return path;
-    std::filesystem::path end = path;
-    for (int i = 0; std::filesystem::is_symlink(end, ignored); ++i) {
-        if (i == kMost) {
-            throw std::runtime_error(fmt::format("{}: is a link that leads in a circle: choose another path", path));
-        }
-        end = end.parent_path() / std::filesystem::read_symlink(end, ignored);  // an absolute target replaces it
-    }
-    return end.string();
-}
-
 }  // namespace
 
 FileDescriptor::~FileDescriptor() {
@@ -217,6 +202,20 @@ std::string read_json(ByteStream& stream) {
             throw std::runtime_error(fmt::format("{}: is longer than any fit file: check the path", stream.name()));
         }
     }
+}
+
+std::string end_of_links(const std::string& path) {
+    constexpr int kMost = 40;  // as many as Linux follows
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored)) return path;
+    std::filesystem::path end = path;
+    for (int i = 0; std::filesystem::is_symlink(end, ignored); ++i) {
+        if (i == kMost) {
+            throw std::runtime_error(fmt::format("{}: is a link that leads in a circle: choose another path", path));
+        }
+        end = end.parent_path() / std::filesystem::read_symlink(end, ignored);  // an absolute target replaces it
+    }
+    return end.string();
 }
 
 AtomicFile::AtomicFile(const std::string& path) : path_(path), file_(-1) {

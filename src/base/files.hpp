@@ -90,6 +90,9 @@ class PlacedFile {
 /// beginning is enough to refuse it.
 std::string read_json(ByteStream& stream);
 
+/// Where a link to nothing leads, also by other links; any other path is itself.
+std::string end_of_links(const std::string& path);
+
 /// A file that appears under its name when it is whole, or not at all: it is written beside its place, then renamed.
 /// What an earlier process left there, killed while it wrote the same file, is removed on the way.
 /// What is no regular file ("-" for standard output, a device, a pipe) is written to as it is.

@@ -24,6 +24,7 @@ struct Output {
 struct GuardedFiles {
     std::vector<Output> outputs;
     std::map<FileId, std::string> inputs;
+    std::optional<FileId> standard_output;  // where it is a file: program >> d.csv
 };
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): files are of the process
@@ -45,6 +46,8 @@ std::optional<FileId> id_of(const std::string& path) {
 OutputGuard::OutputGuard() {
     const std::lock_guard lock(guard_mutex);
     guarded.emplace();
+    struct stat status = {};
+    if (::fstat(STDOUT_FILENO, &status) == 0) guarded->standard_output = id_of(status);
 }
 
 OutputGuard::~OutputGuard() {
@@ -67,6 +70,10 @@ void note_input(const std::string& path, const struct stat& status) {
     const std::optional<FileId> id = id_of(status);
     if (!guarded || !id) return;
     guarded->inputs.emplace(*id, path);
+    if (guarded->standard_output == id) {
+        if (path == "-") throw UsageError("standard input and standard output are the same file: choose another file");
+        throw UsageError(fmt::format("standard output goes to the input, {}: choose another file", path));
+    }
     for (const Output& output : guarded->outputs) {
         if (id_of(output.path) == id) refuse_output(output.path, output.option, path);
     }

@@ -40,9 +40,9 @@ bool same_file(const std::string& left, const std::string& right) {
     if (left == right) return true;
     if (left == "-" || right == "-") return false;
     std::error_code error;
-    const std::filesystem::path one = std::filesystem::weakly_canonical(left, error);
+    const std::filesystem::path one = std::filesystem::weakly_canonical(detail::end_of_links(left), error);
     if (error) return false;
-    const std::filesystem::path other = std::filesystem::weakly_canonical(right, error);
+    const std::filesystem::path other = std::filesystem::weakly_canonical(detail::end_of_links(right), error);
     // A relative path of nothing that exists stays relative.
     return !error && (std::filesystem::absolute(one, error) == std::filesystem::absolute(other, error) ||
                       std::filesystem::equivalent(one, other, error));

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <functional>
 #include <unordered_map>
 #include <unordered_set>
@@ -373,11 +374,20 @@ std::optional<AnyFamily> family_of(const ParameterRecord& record) {
 
 }  // namespace detail
 
-std::vector<std::string> named_files(const FitFile& fit) {
-    std::vector<std::string> files = dataset_of(fit.data).paths();
+namespace {
+
+// Names as they stand in the fit; a relative one is of the folder where the program runs.
+std::vector<std::string> written_names(const FitFile& fit) {
+    std::vector<std::string> names = dataset_of(fit.data).paths();
     const std::vector<std::string> of_model = fit.model->files();
-    files.insert(files.end(), of_model.begin(), of_model.end());
-    return detail::with_parts(files);
+    names.insert(names.end(), of_model.begin(), of_model.end());
+    return names;
+}
+
+}  // namespace
+
+std::vector<std::string> named_files(const FitFile& fit) {
+    return detail::with_parts(written_names(fit));
 }
 
 void require_not_named(const FitFile& fit, const std::string& output) {
@@ -389,9 +399,20 @@ void require_not_named(const FitFile& fit, const std::string& output) {
 
 namespace {
 
-// No output replaces what a fit names.
-FitFile noted(FitFile fit) {
-    for (const std::string& file : named_files(fit)) detail::note_input(file);
+// The same file beside the fit, whose folder the program ran in when the fit was made.
+std::string beside(const std::string& fit_path, const std::string& name) {
+    const bool is_list = name.starts_with('@');
+    const std::filesystem::path path = is_list ? name.substr(1) : name;
+    return (is_list ? "@" : "") + (std::filesystem::path(fit_path).parent_path() / path).string();
+}
+
+// No output replaces what a fit names, here or beside the fit.
+FitFile noted(FitFile fit, const std::string& path) {
+    std::vector<std::string> names = written_names(fit);
+    if (path.find('/') != std::string::npos) {
+        for (const std::string& name : written_names(fit)) names.push_back(beside(path, name));
+    }
+    for (const std::string& file : detail::with_parts(names)) detail::note_input(file);
     return fit;
 }
 
@@ -415,14 +436,14 @@ std::string fit_text(const FitFile& fit) {
 }
 
 FitFile parse_fit(const std::string& text, const std::string& name) {
-    return noted(fit_of(parsed(text, name), name));
+    return noted(fit_of(parsed(text, name), name), name);
 }
 
 FitFile read_fit(const std::string& path) {
     detail::ByteStream stream(path);
     // The text, which may be long, is given back before the fit is made.
     const Document json = parsed(detail::read_json(stream), stream.name());
-    return noted(fit_of(json, stream.name()));
+    return noted(fit_of(json, stream.name()), path);
 }
 
 }  // namespace lrvb

@@ -114,6 +114,40 @@ TEST_F(OutputGuardTest, RefusesTheDefaultReportWhereItIsTheData) {
     EXPECT_NE(result.err.find("report.html would replace the input"), std::string::npos) << result.err;
 }
 
+TEST_F(OutputGuardTest, RefusesStandardOutputThatGoesToAnInput) {
+    for (const std::string line :
+         {"predict fit.json d.csv >> d.csv", "summary fit.json >> fit.json", "summary - < fit.json >> fit.json",
+          "fit mixture @list.txt -k 1 -c x -o - >> d.csv"}) {
+        const std::string input = line.substr(line.rfind(' ') + 1);
+        const std::string before = read_text(work() / input);
+        const Result result = lrvb(line);
+        EXPECT_EQ(result.code, 2) << line;
+        EXPECT_NE(result.err.find("standard output"), std::string::npos) << line << result.err;
+        EXPECT_EQ(read_text(work() / input), before) << line;
+    }
+}
+
+// The fit names its data as they were called where it was made.
+TEST_F(OutputGuardTest, RefusesToReplaceTheDataBesideAFitInAnotherFolder) {
+    shell("mkdir elsewhere");
+    for (const std::string line : {"report ../fit.json -o ../d.csv", "plot ../fit.json -o ../d.csv",
+                                   "report ../list_fit.json -o ../list.txt", "report ../list_fit.json -o ../d.csv"}) {
+        const std::string input = line.substr(line.rfind('/') + 1);
+        const std::string before = read_text(work() / input);
+        const Result result = shell("cd elsewhere && lrvb " + line);
+        EXPECT_EQ(result.code, 2) << line;
+        EXPECT_NE(result.err.find("would replace the input"), std::string::npos) << line << result.err;
+        EXPECT_EQ(read_text(work() / input), before) << line;
+    }
+}
+
+TEST_F(OutputGuardTest, RefusesTwoOutputsThatALinkToNothingMakesOne) {
+    shell("ln -s new.csv link.csv");
+    const Result result = lrvb("check fit.json --correct -o link.csv --save-draws new.csv");
+    EXPECT_EQ(result.code, 2);
+    EXPECT_NE(result.err.find("name the same file"), std::string::npos) << result.err;
+}
+
 TEST_F(OutputGuardTest, WritesOverFilesThatAreNoInputs) {
     ASSERT_EQ(lrvb("fit regression d.csv 'y ~ x' --check never -o fit.json --quiet").code, 0);
     ASSERT_EQ(lrvb("check fit.json --correct -o corrected.json --save-draws draws.csv").code, 0);
