@@ -3,6 +3,8 @@
 #include "program.hpp"
 
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
 #include <string>
 
 namespace lrvb::testing {
@@ -67,6 +69,26 @@ TEST_F(ModelLimits, ChainsThatGrowAreRefusedInASentence) {
     }
 }
 
+// x_n = e_1 + … + e_n with y = x_n + noise: each e_i has the mean y / (n + 1) and the variance n / (n + 1).
+TEST_F(ModelLimits, AWalkOfSumsIsFittedWithoutItsLongFunctionsOrRefused) {
+    const auto walk = [&](int steps, const std::string& more = "") {
+        const std::string n = std::to_string(steps);
+        return fit("model { for (i in 1:" + n + ") { e[i] ~ dnorm(0, 1) } x[1] <- e[1] for (i in 2:" + n +
+                       ") { x[i] <- x[i-1] + e[i] } y ~ dnorm(x[" + n + "], 1) }",
+                   "{\"y\": 100}", more);
+    };
+    const Result result = walk(1000);
+    ASSERT_EQ(result.code, 0) << result.err;
+    EXPECT_NE(result.out.find("x is not reported: its elements are sums of many nodes"), std::string::npos)
+        << result.out;
+    EXPECT_NEAR(node("e[7]").first, 100.0 / 1001.0, 1e-9);
+    EXPECT_NEAR(node("e[7]").second, std::sqrt(1000.0 / 1001.0), 1e-9);
+    EXPECT_LT(std::filesystem::file_size(work() / "fit.json"), std::uintmax_t{20'000'000});
+    const Result refused = walk(19000);
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_NE(refused.err.find("the nodes of this chain are sums with more than"), std::string::npos) << refused.err;
+}
+
 TEST_F(ModelLimits, DeepTextsAreReadOrRefusedAtOnce) {
     const auto in = [&](const std::string& open, int times, const std::string& close) {
         return fit(
@@ -84,6 +106,17 @@ TEST_F(ModelLimits, DeepTextsAreReadOrRefusedAtOnce) {
     EXPECT_EQ(in("1 + ", 1100, "").code, 1);
     ASSERT_EQ(in("- ", 900, "").code, 0);
     EXPECT_NEAR(node("a").first, 1.5, 1e-9);
+}
+
+TEST_F(ModelLimits, DataThatNoRoundUsesAreSaid) {
+    const std::string model = "model { for (i in 1:N) { y[i] ~ dnorm(m, 1) } m ~ dnorm(0, 1) }";
+    const Result none = fit(model, "{\"N\": -3, \"y\": [1, 2]}");
+    ASSERT_EQ(none.code, 0) << none.err;
+    EXPECT_NE((none.out + none.err).find("the data y are not used: the loops around y ~ … have no rounds"),
+              std::string::npos)
+        << none.out << none.err;
+    const Result some = fit(model, "{\"N\": 1, \"y\": [1, 2]}");
+    EXPECT_EQ((some.out + some.err).find("not used"), std::string::npos) << some.out << some.err;
 }
 
 TEST_F(ModelLimits, ManyNodesAreCountedBeforeTheyAreMade) {

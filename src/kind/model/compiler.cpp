@@ -80,6 +80,26 @@ std::shared_ptr<const RowModel> CompiledModel::without_rows(const std::vector<In
     return std::make_shared<const MultilinearModel>(base->reweighted(dropped, weights));
 }
 
+namespace {
+
+// Data on the left of a ~ whose loops have no rounds tell the fit nothing.
+std::vector<std::string> notes_of_idle_data(const bugs::Graph& graph) {
+    std::vector<std::string> notes;
+    for (const bugs::Array& array : graph.arrays()) {
+        const bool is_given =
+            std::ranges::all_of(array.states, [](bugs::State state) { return state == bugs::State::data; });
+        const bool is_response = std::ranges::any_of(
+            graph.syntax().model.relations,
+            [&](const bugs::Relation& relation) { return relation.is_stochastic && relation.left.name == array.name; });
+        if (!is_given || !is_response || array.states.empty()) continue;
+        notes.push_back(
+            fmt::format("the data {} are not used: the loops around {} ~ … have no rounds", array.name, array.name));
+    }
+    return notes;
+}
+
+}  // namespace
+
 CompiledModel compiled(const bugs::Graph& graph, const CompileOptions& options) {
     bugs::Diagnostics diagnostics(graph.source());
     const text::Evaluator evaluator(graph);
@@ -137,6 +157,7 @@ CompiledModel compiled(const bugs::Graph& graph, const CompileOptions& options) 
     };
     result.derived = text::derived_nodes(declarations, result.base->layout(), place, options.monitor);
     result.notes = std::move(declarations.notes);
+    for (std::string& note : notes_of_idle_data(graph)) result.notes.push_back(std::move(note));
     return result;
 }
 

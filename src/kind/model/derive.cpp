@@ -20,6 +20,8 @@ constexpr Index kFewElements = 100;        // of an array that is missed where n
 constexpr Index kMostDerived = 2000;       // elements of an array that nobody asked for
 constexpr Index kMostMonitored = 100000;   // and that somebody did
 constexpr std::size_t kLongest = 1 << 16;  // characters of a function
+constexpr std::size_t kLongestArray = std::size_t{4} << 20;       // of all functions of an array that nobody asked for
+constexpr std::size_t kLongestMonitored = std::size_t{64} << 20;  // and that somebody did
 
 /// A node that is no function of the posterior's statistics.
 struct NotDerived {};
@@ -217,9 +219,22 @@ class Deriving {
             const Index most = is_monitored(array) ? kMostMonitored : kMostDerived;
             if (array.size() > most) continue;
             Index missed = 0;
-            for (Index element = 0; element < array.size(); ++element) {
+            const std::size_t before = nodes_.size();
+            most_text_ = is_monitored(array) ? kLongestMonitored : kLongestArray;
+            for (Index element = 0; element < array.size() && most_text_ > 0; ++element) {
                 interruption_point();
                 missed += add(a, array, element) ? 0 : 1;
+            }
+            if (most_text_ == 0) {
+                nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(before), nodes_.end());
+                const std::string sentence =
+                    is_monitored(array)
+                        ? fmt::format("{} cannot be reported: its elements are sums of too many nodes", array.name)
+                        : fmt::format(
+                              "{} is not reported: its elements are sums of many nodes; --monitor {} reports it",
+                              array.name, array.name);
+                own_.notes.push_back(sentence);
+                continue;
             }
             const bool is_small_and_lost = array.size() <= kFewElements && missed == array.size();
             if (missed > 0 && (is_monitored(array) || is_small_and_lost)) {
@@ -270,6 +285,8 @@ class Deriving {
             if (state != bugs::State::deterministic) return true;
             const Choice choice = own_.evaluator().node(number, {element}, 1, array.place);
             std::string text = writer_.choice(choice, 0);
+            most_text_ -= std::min(most_text_, text.size());
+            if (most_text_ == 0) return false;
             static_cast<void>(NodeFunction(text));
             nodes_.push_back({array.name, indices_of(array, element), std::move(text)});
             return true;
@@ -287,6 +304,7 @@ class Deriving {
     Writer writer_;
     const std::vector<std::string>& monitor_;
     std::vector<DerivedNode> nodes_;
+    std::size_t most_text_ = 0;  // characters that the functions of this array may still have
 };
 
 }  // namespace

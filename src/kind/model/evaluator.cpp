@@ -20,7 +20,8 @@ constexpr Index kMostRanked = 100;
 constexpr std::size_t kMostKeptRows = 2000;  // of a deterministic relation whose value is kept
 constexpr std::size_t kMostKept = 1000;      // such values, and terms in all of them
 constexpr std::size_t kMostKeptTerms = 1'000'000;
-constexpr int kDeepestNesting = 8;  // of deterministic nodes that are computed within each other
+constexpr std::size_t kMostChainTerms = 20'000'000;  // of all nodes of a chain
+constexpr int kDeepestNesting = 8;                   // of deterministic nodes that are computed within each other
 
 std::vector<Index> whole_rows(std::size_t count) {
     std::vector<Index> rows(count);
@@ -335,12 +336,20 @@ Value Evaluator::computed_by_chain(const Part& part) const {
         ~Forget() { pending.clear(); }
     } forget{pending_};
     std::vector<Part> waiting{part};
+    std::size_t terms = 0;
     while (true) {
         const Part own = waiting.back();
         interruption_point();
         try {
             Value value = computed(own);
             waiting.pop_back();
+            terms += size_of_terms(value);
+            if (terms > kMostChainTerms / kDeepestNesting) {
+                throw Refused(graph_.relations()[own.first].syntax->place,
+                              fmt::format("the nodes of this chain are sums with more than {} terms in all: give the "
+                                          "nodes of the chain a distribution, or shorten it",
+                                          kMostChainTerms));
+            }
             if (waiting.empty()) return value;
             pending_.insert_or_assign(own, std::move(value));
         } catch (const Postponed& postponed) {
