@@ -121,13 +121,34 @@ class Grammar {
         return text + (is_loop ? " }\n" : "\n");
     }
 
-    /// Of deterministic nodes, each by the one before.
+    /// Of deterministic nodes, each by the one before: forwards, backwards, or in the columns of a matrix.
     std::string chain() {
-        const std::string length = one_of({"3", "20", "50", "90"});
-        return "  x[1] ~ dnorm(0, 1)\n  for (i in 2:" + length + ") { x[i] <- " +
-               one_of({"x[i-1] + 1", "exp(x[i-1])", "x[i-1] * (1 - x[i-1])", "x[i-1] + x[1]", "sum(x[1:(i-1)])",
-                       "ifelse(x[i-1] > 0, x[i-1], 1)"}) +
-               " }\n  y ~ dnorm(x[" + length + "], 1)\n";
+        const std::string length = one_of({"3", "20", "90", "900"});
+        const std::string last = "x[" + length + "]";
+        const std::string step = one_of({"PREVIOUS + 1", "exp(PREVIOUS)", "PREVIOUS * (1 - PREVIOUS)", "PREVIOUS + y",
+                                         "0.5 * PREVIOUS + e[i]", "PREVIOUS / 2 + PREVIOUS / 3",
+                                         "ifelse(PREVIOUS > 0, PREVIOUS, 1)", "max(PREVIOUS, w[])"});
+        const auto with = [&](const std::string& previous) {
+            std::string text = step;
+            for (std::size_t at = 0; (at = text.find("PREVIOUS", at)) != std::string::npos;) {
+                text.replace(at, std::strlen("PREVIOUS"), previous);
+            }
+            return text;
+        };
+        const std::string loop = "  for (i in 2:" + length + ") { e[i] ~ dnorm(0, 1) ";
+        switch (below(4)) {
+            case 0:
+                return "  " + last + " ~ dnorm(0, 1)\n" + loop + "x[" + length + " + 1 - i] <- " +
+                       with("x[" + length + " + 2 - i]") + " }\n  y ~ dnorm(x[1], 1)\n";
+            case 1:
+                return "  x[1,1] ~ dnorm(0, 1)\n  x[1,2] ~ dnorm(0, 1)\n" + loop + "x[i,1] <- " + with("x[i-1,2]") +
+                       " x[i,2] <- x[i-1,1] }\n  y ~ dnorm(x[" + length + ",1], 1)\n";
+            case 2:
+                return "  x[1] ~ dnorm(0, 1)\n" + loop + "x[i] <- sum(x[1:(i-1)]) }\n  y ~ dnorm(" + last + ", 1)\n";
+            default:
+                return "  x[1] ~ dnorm(0, 1)\n" + loop + "x[i] <- " + with("x[i-1]") + " }\n  y ~ dnorm(" + last +
+                       ", 1)\n";
+        }
     }
 
     std::string data() {
