@@ -57,7 +57,7 @@ std::string Evaluator::row_text(Index row) const {
 
 void Evaluator::require_size(Index rows, Index columns, const Place& place) const {
     if (static_cast<double>(rows) * static_cast<double>(columns) <= static_cast<double>(most_)) return;
-    throw EvaluationProblem{place, fmt::format("this has more than {} numbers", most_)};
+    throw EvaluationProblem{place, fmt::format("this has more than {} numbers: shorten it", most_)};
 }
 
 Columns Evaluator::values(const Expression& expression) const {
@@ -172,9 +172,11 @@ Index Evaluator::length_of_range(const Expression& expression, const Columns& fr
     for (Index i = 0; i < lines; ++i) {
         if (!is_whole(from.at(i)) || !is_whole(to.at(i))) {
             const bool is_from = !is_whole(from.at(i));
+            const double end = is_from ? from.at(i) : to.at(i);
+            const bool is_large = std::isfinite(end) && end == std::floor(end);
             throw EvaluationProblem{expression.parts[is_from ? 0 : 1].place,
-                                    fmt::format("the end of a range is {}, but must be a whole number{}",
-                                                is_from ? from.at(i) : to.at(i), row_text(i))};
+                                    fmt::format("the end of a range is {}, but must be {}{}", end,
+                                                is_large ? "smaller" : "a whole number", row_text(i))};
         }
         if (length(i) != length(0)) throw RaggedRows{expression.place};
     }
@@ -236,7 +238,8 @@ void Evaluator::require_size_of(const Expression& call, const std::vector<Column
         double count = arguments[1].values.row(0).cwiseAbs().sum();
         if (arguments[1].is_scalar()) count *= static_cast<double>(arguments[0].values.cols());
         const bool is_small = count * static_cast<double>(lines) <= static_cast<double>(most_);
-        if (!is_small) throw EvaluationProblem{call.place, fmt::format("this has more than {} numbers", most_)};
+        if (!is_small)
+            throw EvaluationProblem{call.place, fmt::format("this has more than {} numbers: shorten it", most_)};
         return;
     }
     std::vector<std::vector<Index>> extents;

@@ -111,6 +111,19 @@ std::string empty_error(const std::string& text) {
     return text.empty() ? "it is empty: give the name of a file" : std::string();
 }
 
+std::string choice_error(const std::vector<std::string>& choices, const std::string& text) {
+    if (std::ranges::find(choices, text) != choices.end()) return {};
+    return fmt::format("'{}' is not one of {}", text, fmt::join(choices, ", "));
+}
+
+// Of arguments that are left over.
+std::string extra_error(const std::vector<std::string>& left) {
+    const auto option =
+        std::ranges::find_if(left, [](const std::string& text) { return text.size() > 1 && text.starts_with('-'); });
+    if (option != left.end()) return fmt::format("there is no option '{}'", *option);
+    return fmt::format("the argument '{}' is not expected", left.back());
+}
+
 void add_option(CLI::App& command, const OptionInfo& option, Settings& settings) {
     const std::string key = option.key();
     CLI::Option* added = nullptr;
@@ -149,7 +162,8 @@ void add_option(CLI::App& command, const OptionInfo& option, Settings& settings)
     } else if (option.type == Type::seed) {
         added->check(CLI::Validator(seed_error, ""));
     } else if (option.type == Type::choice) {
-        added->check(CLI::IsMember(option.choices).description(""));
+        added->check(CLI::Validator(
+            [choices = option.choices](const std::string& text) { return choice_error(choices, text); }, ""));
     }
     if (option.required) added->required();
     if (!option.group.empty()) added->group(option.group);
@@ -229,7 +243,11 @@ class Parser {
             program_.add_subcommand("completion", "Print a completion script: source it in your shell");
         completion->add_option("SHELL", shell_, "bash, zsh or fish")
             ->required()
-            ->check(CLI::IsMember({"bash", "zsh", "fish"}).description(""))
+            ->check(CLI::Validator(
+                [](const std::string& text) {
+                    return choice_error({"bash", "zsh", "fish"}, text);
+                },
+                ""))
             ->type_name("bash|zsh|fish");
         completion->callback([this] {
             run_ = [this] {
@@ -261,6 +279,9 @@ class Parser {
         } catch (const CLI::ParseError& error) {
             const std::vector<std::string> left = program_.remaining(true);
             const bool unknown = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !left.empty();
+            if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !left.empty()) {
+                return wrong_usage(program_, extra_error(left));
+            }
             return wrong_usage(program_, unknown ? fmt::format("'{}' is no command or option", left.front())
                                                  : first_line(error.what()));
         } catch (const FormulaError& error) {

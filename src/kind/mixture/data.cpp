@@ -178,9 +178,9 @@ class Summary {
         } else {
             if (moments_.used < specification.components) {
                 if (moments_.used == 0) refuse(source_, "no row has a weight above zero: check the weights");
-                refuse(source_,
-                       fmt::format("{} rows with weight are fewer than {} components; ask for fewer components",
-                                   moments_.used, specification.components));
+                refuse(source_, fmt::format("{} with weight {} fewer than {} components; ask for fewer components",
+                                            moments_.used == 1 ? "1 row" : fmt::format("{} rows", moments_.used),
+                                            moments_.used == 1 ? "is" : "are", specification.components));
             }
             if (!(moments_.weight < 1e18))  // NaN too
                 refuse(source_, "the weights add up to more than a number can hold; scale them down");

@@ -168,8 +168,8 @@ std::vector<Index> kept_columns(const FieldTable& table, const FormulaCoding& co
     };
     if (!idle.constant.empty()) {
         throw std::runtime_error(
-            fmt::format("{}: the column of {} is the same in every row, which an intercept says already: leave it out",
-                        name_of_data, named(idle.constant.front())));
+            fmt::format("{}: the column of {} is constant, so it duplicates the intercept: leave it out", name_of_data,
+                        named(idle.constant.front())));
     }
     if (!idle.collinear.empty()) {
         const bool many = count >= rows;
@@ -203,19 +203,24 @@ std::vector<Index> kept_columns(const FieldTable& table, const FormulaCoding& co
 void require_reach(const std::string& source, const FormulaCoding& coding, const DesignEnds& ends,
                    const std::vector<Index>& kept) {
     constexpr double largest = 1e150;
-    const auto require = [&](Index place, const std::string& name, const std::string& remedy) {
+    const auto require = [&](Index place, const std::string& name, const std::string& variable) {
         const double spread = ends.high[place] - ends.low[place];
-        if (ends.size(place) < largest && (spread == 0.0 || spread > 1.0 / largest)) return;
-        throw std::runtime_error(
-            fmt::format("{}: the numbers of {} go beyond what can be squared: take another unit, "
-                        "as in {}",
-                        source, shown(name), remedy));
+        if (ends.size(place) >= largest) {
+            throw std::runtime_error(fmt::format(
+                "{}: the numbers of {} go beyond what can be squared: take another unit, as in I({} / 1e100)", source,
+                shown(name), variable));
+        }
+        if (spread != 0.0 && spread <= 1.0 / largest) {
+            throw std::runtime_error(fmt::format(
+                "{}: the numbers of {} differ by too little to be squared: take another unit, as in I({} * 1e100)",
+                source, shown(name), variable));
+        }
     };
-    require(0, coding.response(), "I(y / 1e100) ~ …");
-    for (const Index j : kept) require(1 + j, coding.names()[static_cast<std::size_t>(j)], "I(x / 1e100)");
+    require(0, coding.response(), "y");
+    for (const Index j : kept) require(1 + j, coding.names()[static_cast<std::size_t>(j)], "x");
     Index place = 1 + static_cast<Index>(coding.names().size());
     for (const FormulaCoding::Random& term : coding.random()) {
-        for (const std::string& effect : term.effects) require(place++, effect, "I(x / 1e100)");
+        for (const std::string& effect : term.effects) require(place++, effect, "x");
     }
 }
 
