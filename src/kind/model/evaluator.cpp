@@ -20,7 +20,7 @@ constexpr Index kMostRanked = 100;
 constexpr std::size_t kMostKeptRows = 2000;  // of a deterministic relation whose value is kept
 constexpr std::size_t kMostKept = 1000;      // such values, and terms in all of them
 constexpr std::size_t kMostKeptTerms = 1'000'000;
-constexpr std::size_t kMostChainTerms = 20'000'000;  // of all nodes of a chain
+constexpr std::size_t kMostChainTerms = 15'000'000;  // of all nodes of a chain
 constexpr int kDeepestNesting = 8;                   // of deterministic nodes that are computed within each other
 
 std::vector<Index> whole_rows(std::size_t count) {
@@ -343,8 +343,9 @@ Value Evaluator::computed_by_chain(const Part& part) const {
         try {
             Value value = computed(own);
             waiting.pop_back();
-            terms += size_of_terms(value);
-            if (terms > kMostChainTerms / kDeepestNesting) {
+            // A product has a factor, and of so many nodes the last one comes here.
+            terms += kDeepestNesting * (size_of_terms(value) / 2);
+            if (terms > kMostChainTerms) {
                 throw Refused(graph_.relations()[own.first].syntax->place,
                               fmt::format("the nodes of this chain are sums with more than {} terms in all: give the "
                                           "nodes of the chain a distribution, or shorten it",
