@@ -214,7 +214,7 @@ class Reader {
     double number(const Tree& node) const {
         double value = 0.0;
         if (parse_number(node.string_view(), value) != NumberKind::number) {
-            throw FormulaError(fmt::format("{} is too large for a number", shown(node.string_view())), text_,
+            throw FormulaError(fmt::format("{} is not a number that a computer has", shown(node.string_view())), text_,
                                begin_of(node));
         }
         return value;
