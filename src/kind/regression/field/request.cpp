@@ -168,8 +168,8 @@ std::vector<Index> kept_columns(const FieldTable& table, const FormulaCoding& co
     };
     if (!idle.constant.empty()) {
         throw std::runtime_error(
-            fmt::format("{}: the column of {} is constant, so it duplicates the intercept: leave it out", name_of_data,
-                        named(idle.constant.front())));
+            fmt::format("{}: the column of {} is the same in every row, so it duplicates the intercept: leave it out",
+                        name_of_data, named(idle.constant.front())));
     }
     if (!idle.collinear.empty()) {
         const bool many = count >= rows;
