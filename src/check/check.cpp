@@ -108,6 +108,7 @@ constexpr double kWorkOfASparseCoordinate = 100.0;
 constexpr Index kMostDraws = 1000000;
 constexpr Index kFewestGradients = 12000;  // chains need most of these before they keep a draw
 constexpr double kMoreChains = 4.0;        // draws, where chains do not agree
+constexpr double kShareOfMoreDraws = 0.5;  // of the time left, where an sd is not known well enough
 
 // A draw, or a gradient, and the coordinates that it is carried to.
 double work_at(Index dimension, double evaluation) {
@@ -160,9 +161,13 @@ class Checker {
         left_ -= draw_work_ * static_cast<double>(best.draws);
         if (decides(best)) return best;
         const double needed = 1.2 * best.more * static_cast<double>(best.draws);
-        if (best.reliable && needed <= static_cast<double>(kMostDraws) && needed * draw_work_ <= left_) {
-            best = make(CheckMethod::importance, static_cast<Index>(needed), 0);
+        const bool is_short = !best.reliable && best.more > 1.0 && best.unseen.empty() &&
+                              best.k_hat < pareto_threshold(best.draws) && best.ess >= kCheckEss;
+        const double allowed = best.reliable ? left_ : is_short ? kShareOfMoreDraws * left_ : 0.0;
+        if (needed <= static_cast<double>(kMostDraws) && needed * draw_work_ <= allowed) {
+            Check next = make(CheckMethod::importance, static_cast<Index>(needed), 0);
             left_ -= draw_work_ * needed;
+            if (rank(next) >= rank(best)) best = std::move(next);
             if (decides(best)) return best;
         }
         double draws = static_cast<double>(options_.draws);

@@ -51,7 +51,9 @@ TailMoments moments_of(const PosteriorVariable& variable, const Check& check, st
     // nearly.
     constexpr double kAsGoodAsInfinite = 0.9;
     const bool is_computed = meaning.may_be_infinite || static_cast<bool>(meaning.from_draw.function);
-    const double threshold = is_computed ? pareto_threshold(check.draws) : kAsGoodAsInfinite;
+    // So must that of a function whose moments a ridge has found.
+    const bool is_found = !check.tails.empty() && tail == TailMoments::mean_and_sd;
+    const double threshold = is_computed && !is_found ? pareto_threshold(check.draws) : kAsGoodAsInfinite;
     if (tail == TailMoments::none || (is_asked && check.mean_k_hat[v] >= threshold)) return TailMoments::none;
     return tail == TailMoments::mean || (is_asked && check.variance_k_hat[v] >= threshold) ? TailMoments::mean
                                                                                            : TailMoments::mean_and_sd;
@@ -63,7 +65,9 @@ bool is_heavy(const PosteriorVariable& variable, const Check& check, std::size_t
 
 // What k̂ of the weights does not see: places where no draw is, and variances that few draws make up. Empty where there
 // is no doubt.
-std::string doubt_of(const Posterior& posterior, const Check& check, double threshold, const Advice& advice) {
+// `more`: how many times as many draws would remove it.
+std::string doubt_of(const Posterior& posterior, const Check& check, double threshold, const Advice& advice,
+                     double& more) {
     if (!check.unseen.empty()) {
         return fmt::format("{}: the exact numbers are doubtful; take more draws, or a smaller model", check.unseen);
     }
@@ -79,8 +83,9 @@ std::string doubt_of(const Posterior& posterior, const Check& check, double thre
         const double error = variable.ratio_se / variable.ratio;
         if (!is_telling(posterior.variables[v].meaning) || !(error > kSdError)) continue;
         if (is_heavy(posterior.variables[v], check, v)) continue;
+        more = std::pow(error / kSdError, 2);
         return fmt::format("the sd of {} is known only to ±{:.0f}%: the exact numbers are doubtful; {}", variable.name,
-                           200.0 * error, advice(check, std::pow(error / kSdError, 2)));
+                           200.0 * error, advice(check, more));
     }
     return {};
 }
@@ -100,7 +105,7 @@ void judge_importance(const Posterior& posterior, const Advice& advice, Check& c
     } else if (check.ess < kCheckEss) {
         check.trust =
             fmt::format("k-hat {:.2f} is below {:.2f}, but {}", check.k_hat, threshold, few_draws(check, advice));
-    } else if (const std::string doubt = doubt_of(posterior, check, threshold, advice); !doubt.empty()) {
+    } else if (const std::string doubt = doubt_of(posterior, check, threshold, advice, check.more); !doubt.empty()) {
         check.trust = fmt::format("k-hat {:.2f} is below {:.2f}, but {}", check.k_hat, threshold, doubt);
     } else {
         check.verdict = CheckVerdict::ok;
@@ -465,6 +470,7 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
         judged += is_judged(i) ? 1 : 0;
         free += check.variables.back().verdict == "fixed" || !is_judged(i) ? 0 : 1;
     }
+    check.more = 0.0;
     if (check.method == CheckMethod::importance) judge_importance(posterior, advice, check);
     if (check.method == CheckMethod::nuts) judge_nuts(advice, check);
     if (check.method == CheckMethod::metropolis) judge_metropolis(advice, check);
@@ -525,7 +531,7 @@ void compare(const Posterior& posterior, const Advice& advice, Check& check) {
             variable.verdict = check.reliable ? "ok" : "seems ok";
         }
     }
-    check.more = std::max(lacking * lacking, kCheckEss / check.ess);
+    check.more = std::max({check.more, lacking * lacking, kCheckEss / check.ess});
     check.resolved = static_cast<Index>(rows.size() - unresolved.size());
     if (check.verdict == CheckVerdict::unchecked) {
         check.resolved = static_cast<Index>(rows.size() - free);

@@ -257,6 +257,24 @@ void set_tails(const Target& target, bool follows_ridge, Check& check) {
     }
 }
 
+// What a ridge goes along is looked at everywhere: a few variables whose variance a few draws make up have a heavy tail
+// there, and the draws do for the others. Of many such variables the draws are poor.
+void find_heavy_variances(const Target& target, const Drawn& best, Check& check) {
+    constexpr double kFewVariables = 0.25;
+    if (only_ridge(target) == nullptr) return;
+    const Eigen::ArrayXd weights = weights_of(best.sample.log_weights);
+    const Vector log_ratios = best.sample.log_density - best.sample.log_proposal;
+    std::vector<Index> heavy;
+    for (const Index v : target.of_ridges) {
+        if (check.tails[static_cast<std::size_t>(v)] != TailMoments::mean_and_sd) continue;
+        const Eigen::ArrayXd z = standardised(best.values.row(v), weights);
+        if (z.size() == 0) continue;  // held
+        if (variance_k_hat(log_ratios, z) >= pareto_threshold(best.sample.points.cols())) heavy.push_back(v);
+    }
+    if (static_cast<double>(heavy.size()) > kFewVariables * static_cast<double>(target.of_ridges.size())) return;
+    for (const Index v : heavy) check.tails[static_cast<std::size_t>(v)] = TailMoments::mean;
+}
+
 // Draws about the ridge take the place of those about one normal that do not reach all of it, or are poor.
 bool follow_ridge(const Target& target, const ImportanceOptions& options, Drawn& best) {
     const Ridge* ridge = only_ridge(target);
@@ -327,6 +345,7 @@ void draw_importance(const Target& target, int threads, Check& check) {
     const int stream = explore(target, options, best, check);
     set_tails(target, follows_ridge, check);
     if (best.sample.reliable()) strengthen(target, options, stream, best);
+    find_heavy_variances(target, best, check);
     ImportanceSample& sample = best.sample;
     check.ess = sample.ess;
     check.k_hat = sample.k_hat;

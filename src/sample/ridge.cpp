@@ -3,6 +3,7 @@
 #include "linalg/positive_definite.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -27,6 +28,8 @@ constexpr double kRidgeGrowth = 1.06;      // of spacings beyond them
 constexpr double kRidgeLeastShare = 0.1;   // of the draws, spread evenly over all nodes
 constexpr double kRidgeMomentShare = 0.4;  // of the draws, for variances
 constexpr double kRidgeInflation = 1.15;
+constexpr double kRidgeReach = 1.7320508075688772;  // of the rule's outer points, in sds
+constexpr Index kRidgeRepeats = 6;                  // of the point of a node
 
 double log_sum_of(const Vector& logs) {
     const double largest = logs.maxCoeff();
@@ -36,6 +39,12 @@ double log_sum_of(const Vector& logs) {
 }  // namespace
 
 class RidgeWalk {
+    // Of every function about its start, at one node.
+    struct Moments {
+        Vector mean;
+        Vector square;
+    };
+
   public:
     RidgeWalk(const SmoothDensity& density, Index coordinate, const NormalApproximation& approximation,
               const RidgeOptions& options)
@@ -54,7 +63,6 @@ class RidgeWalk {
         const std::optional<RidgeNode> first = node_at(start_[coordinate_], start_, scale_);
         if (!first || !(step_ > 0.0)) return std::nullopt;
         add(*first, true);
-        start_values_ = values_.front();
         for (const bool up : {true, false}) {
             if (!walk(up)) return std::nullopt;
         }
@@ -63,9 +71,69 @@ class RidgeWalk {
 
   private:
     void add(const RidgeNode& node, bool up) {
-        const Vector values = options_.functions ? Vector(options_.functions(node.point)) : Vector();
         nodes_.insert(up ? nodes_.end() : nodes_.begin(), node);
-        values_.insert(up ? values_.end() : values_.begin(), values);
+        Moments moments = moments_at(node);
+        if (start_values_.size() == 0) start_values_ = moments.mean;
+        moments.mean -= start_values_;
+        moments.square += moments.mean.cwiseAbs2();
+        values_.insert(up ? values_.end() : values_.begin(), std::move(moments));
+        if (mass_drop(up) > kRidgeDrop) note_fallen(up);
+    }
+
+    // Moments at a node: those at x̂, which are draws where the density has integrated variables out, and what each axis
+    // of its normal adds by a rule of three points, weighted as the posterior given ψ has them.
+    Moments moments_at(const RidgeNode& node) const {
+        if (!options_.functions) return {};
+        const PositiveDefinite spread(node.covariance);
+        const Index axes = spread.succeeded() ? static_cast<Index>(others_.size()) : 0;
+        Matrix points = node.point.replicate(1, kRidgeRepeats + 2 * axes);
+        for (Index k = 0; k < axes; ++k) {
+            points(others_, kRidgeRepeats + 2 * k) += kRidgeReach * spread.factor().col(k);
+            points(others_, kRidgeRepeats + 2 * k + 1) -= kRidgeReach * spread.factor().col(k);
+        }
+        const Matrix values = options_.functions(points);
+        const Vector centre = values.leftCols(kRidgeRepeats).rowwise().mean();
+        const Matrix repeats = values.leftCols(kRidgeRepeats).colwise() - centre;
+        Moments result{centre, repeats.cwiseAbs2().rowwise().mean()};  // the second about the centre, as yet
+        if (axes == 0) return result;
+        const Vector logs = density_.evaluate(points.rightCols(2 * axes + 1), options_.threads);
+        for (Index k = 0; k < axes; ++k) {
+            const Matrix moved = values.middleCols(kRidgeRepeats + 2 * k, 2).colwise() - centre;
+            const Vector ratios = logs.segment(2 * k + 1, 2).array() - logs[0];
+            add_axis(moved, ratios, result);
+        }
+        return result;
+    }
+
+    static void add_axis(const Matrix& moved, const Vector& log_ratios, Moments& result) {
+        constexpr double kMost = 20.0;  // of a weight: where the normal is far too narrow
+        Vector weights(2);
+        for (Index side = 0; side < 2; ++side) {
+            const double ratio = std::exp(log_ratios[side] + 0.5 * kRidgeReach * kRidgeReach) / 6.0;
+            weights[side] = ratio >= 0.0 ? std::min(ratio, kMost) : 0.0;
+        }
+        weights /= 2.0 / 3.0 + weights.sum();
+        for (Index side = 0; side < 2; ++side) {
+            if (weights[side] == 0.0) continue;
+            result.mean += weights[side] * moved.col(side);
+            result.square += weights[side] * moved.col(side).cwiseAbs2();
+        }
+    }
+
+    // Integrals that have fallen off once stay so: what comes beyond is rounding, or holds nothing.
+    void note_fallen(bool up) {
+        for (const int power : {1, 2}) {
+            std::vector<bool>& fallen = fallen_[up ? 0 : 1][static_cast<std::size_t>(power - 1)];
+            fallen.resize(static_cast<std::size_t>(start_values_.size()), false);
+            for (std::size_t f = 0; f < fallen.size(); ++f) {
+                if (!fallen[f]) fallen[f] = share_beyond(static_cast<Index>(f), power, up) < kRidgeBeyond;
+            }
+        }
+    }
+
+    bool has_fallen(bool up, int power, Index function) const {
+        const std::vector<bool>& fallen = fallen_[up ? 0 : 1][static_cast<std::size_t>(power - 1)];
+        return !fallen.empty() && fallen[static_cast<std::size_t>(function)];
     }
 
     bool walk(bool up) {
@@ -79,10 +147,12 @@ class RidgeWalk {
             }
             const std::optional<RidgeNode> next =
                 node_at(last.point[coordinate_] + move, last.point + move * last.slope, scale);
-            if (!next) return mass_drop(up) > kRidgeDrop;
+            const bool is_past_mass = mass_drop(up) > kRidgeDrop;
+            // A density that rises again out there is rounding.
+            if (!next || (is_past_mass && next->log_mass > last.log_mass)) return is_past_mass;
             add(*next, up);
             if (mass_drop(up) > kRidgeFarDrop) return true;
-            if (mass_drop(up) > kRidgeDrop && has_fallen(up)) return true;
+            if (mass_drop(up) > kRidgeDrop && have_fallen(up)) return true;
         }
         return mass_drop(up) > kRidgeDrop;
     }
@@ -95,14 +165,14 @@ class RidgeWalk {
 
     // The share of a moment that is beyond an end, where its integrand goes on falling as it does there; infinite where
     // it does not fall.
-    double share_beyond(Index function, double power, bool up) const {
+    double share_beyond(Index function, int power, bool up) const {
         const std::size_t last = nodes_.size() - 1;
-        const double centre = start_values_[function];
         Vector logs(static_cast<Index>(nodes_.size()));
         for (std::size_t k = 0; k <= last; ++k) {
-            const double distance = std::abs(values_[k][function] - centre);
-            if (!std::isfinite(distance)) return kRidgeInfinity;
-            logs[static_cast<Index>(k)] = nodes_[k].log_mass + power * std::log(distance) + std::log(width_of(k));
+            const double square = values_[k].square[function];
+            if (!std::isfinite(square)) return kRidgeInfinity;
+            const double log_moment = 0.5 * static_cast<double>(power) * std::log(square);
+            logs[static_cast<Index>(k)] = nodes_[k].log_mass + log_moment + std::log(width_of(k));
         }
         if (logs.maxCoeff() == -kRidgeInfinity) return 0.0;  // the same everywhere
         if (last < 2) return kRidgeInfinity;
@@ -119,9 +189,9 @@ class RidgeWalk {
         return (nodes_[right].point[coordinate_] - nodes_[left].point[coordinate_]) / static_cast<double>(right - left);
     }
 
-    bool has_fallen(bool up) const {
-        for (Index f = 0; f < values_.front().size(); ++f) {
-            if (!(share_beyond(f, 2.0, up) < kRidgeBeyond)) return false;
+    bool have_fallen(bool up) const {
+        for (Index f = 0; f < start_values_.size(); ++f) {
+            if (!has_fallen(up, 2, f)) return false;
         }
         return true;
     }
@@ -134,7 +204,8 @@ class RidgeWalk {
         for (int iteration = 0; iteration < kRidgeMostNewtonSteps; ++iteration) {
             Matrix points = point.replicate(1, 2 * count + 3);
             const auto step_of = [&](Index i) {
-                return i == coordinate_ ? kRidgeDifference : kRidgeDifference * scale[i];
+                // Where the normal is far wider than at the start, what bends the density may be as narrow as there.
+                return i == coordinate_ ? kRidgeDifference : kRidgeDifference * std::min(scale[i], scale_[i]);
             };
             for (Index i = 0; i < count; ++i) {
                 const Index at = others_[static_cast<std::size_t>(i)];
@@ -220,22 +291,25 @@ class RidgeWalk {
             logs[k] = nodes_[at].log_mass + std::log(width_of(at));
         }
         ridge.weights_ = (logs.array() - log_sum_of(logs)).exp();
-        const Index functions = values_.front().size();
-        ridge.values_.resize(functions, count);
-        for (Index k = 0; k < count; ++k) ridge.values_.col(k) = values_[static_cast<std::size_t>(k)];
+        const Index functions = start_values_.size();
+        ridge.means_.resize(functions, count);
+        ridge.squares_.resize(functions, count);
+        for (Index k = 0; k < count && functions > 0; ++k) {
+            ridge.means_.col(k) = values_[static_cast<std::size_t>(k)].mean;
+            ridge.squares_.col(k) = values_[static_cast<std::size_t>(k)].square;
+        }
         ridge.far_shares_ = Vector::Zero(functions);
         for (Index f = 0; f < functions; ++f) {
-            const auto has = [&](double power) {
-                return share_beyond(f, power, true) < kRidgeMostBeyond &&
-                       share_beyond(f, power, false) < kRidgeMostBeyond;
+            const auto has = [&](int power) {
+                return std::ranges::all_of(std::array{true, false}, [&](bool up) {
+                    return has_fallen(up, power, f) || share_beyond(f, power, up) < kRidgeMostBeyond;
+                });
             };
-            ridge.moments_.push_back(has(2.0)   ? TailMoments::mean_and_sd
-                                     : has(1.0) ? TailMoments::mean
-                                                : TailMoments::none);
-            const Eigen::ArrayXd values = ridge.values_.row(f);
-            if (!values.allFinite()) continue;
-            const double mean = (values * ridge.weights_.array()).sum();
-            const Eigen::ArrayXd squares = ridge.weights_.array() * (values - mean).square();
+            ridge.moments_.push_back(has(2)   ? TailMoments::mean_and_sd
+                                     : has(1) ? TailMoments::mean
+                                              : TailMoments::none);
+            const Eigen::ArrayXd squares = ridge.variance_along(f);
+            if (squares.size() == 0) continue;
             double far = 0.0;
             for (const bool up : {true, false}) {
                 double beyond = 0.0;
@@ -260,8 +334,9 @@ class RidgeWalk {
     double step_ = 0.0;
     Index gradients_ = 0;
     std::vector<RidgeNode> nodes_;
-    std::vector<Vector> values_;
+    std::vector<Moments> values_;
     Vector start_values_;
+    std::array<std::array<std::vector<bool>, 2>, 2> fallen_;  // by side and power, of every function
 };
 
 std::optional<Ridge> ridge_along(const SmoothDensity& density, Index coordinate,
@@ -269,17 +344,22 @@ std::optional<Ridge> ridge_along(const SmoothDensity& density, Index coordinate,
     return RidgeWalk(density, coordinate, approximation, options).run();
 }
 
+Eigen::ArrayXd Ridge::variance_along(Index function) const {
+    const Eigen::ArrayXd means = means_.row(function);
+    const Eigen::ArrayXd squares = squares_.row(function);
+    if (!squares.allFinite()) return {};
+    const double mean = (means * weights_.array()).sum();
+    return weights_.array() * (squares - 2.0 * mean * means + mean * mean).max(0.0);
+}
+
 std::vector<ProposalPart> Ridge::proposal() const {
     const auto count = static_cast<Index>(nodes_.size());
     // For each node the largest share that it has of the variance of a function.
     Vector spread = Vector::Zero(count);
-    for (Index f = 0; f < values_.rows(); ++f) {
+    for (Index f = 0; f < squares_.rows(); ++f) {
         if (moments_[static_cast<std::size_t>(f)] != TailMoments::mean_and_sd) continue;
-        const Eigen::ArrayXd values = values_.row(f);
-        if (!values.allFinite()) continue;
-        const double mean = (values * weights_.array()).sum();
-        const Eigen::ArrayXd squares = weights_.array() * (values - mean).square();
-        if (squares.sum() > 0.0) spread = spread.cwiseMax((squares / squares.sum()).matrix());
+        const Eigen::ArrayXd squares = variance_along(f);
+        if (squares.size() > 0 && squares.sum() > 0.0) spread = spread.cwiseMax((squares / squares.sum()).matrix());
     }
     const double of_moments = spread.sum() > 0.0 ? kRidgeMomentShare : 0.0;
     Vector shares = (1.0 - kRidgeLeastShare - of_moments) * weights_;

@@ -17,7 +17,7 @@
 /// and the far tails of ψ. The nodes reach as far as the second moments of all functions need.
 ///
 /// Assumptions: x given ψ has one mode, and is about normal. The proposal and the chart below are exact for any target,
-/// and only less efficient where it is not. The moments of a function are judged at x̂ alone.
+/// and only less efficient where it is not. The moments of a function are judged by a few draws of these normals.
 namespace lrvb::detail {
 
 struct RidgeNode {
@@ -58,7 +58,11 @@ class Ridge {
     std::vector<Index> others_;
     std::vector<RidgeNode> nodes_;  // ascending in ψ
     Vector weights_;
-    Matrix values_;  // functions × nodes
+    /// What each node adds to the variance of a function; empty where that is not finite.
+    Eigen::ArrayXd variance_along(Index function) const;
+
+    Matrix means_;  // functions × nodes, about their start
+    Matrix squares_;
     std::vector<TailMoments> moments_;
     Vector far_shares_;
 };

@@ -94,6 +94,26 @@ TEST_F(HeavyTails, APowerOfAnSdThatMayBeZeroPrintsItsQuantilesAlone) {
     EXPECT_EQ(lrvb("plot fit.json -o intervals.svg").code, 0);
 }
 
+// By quadrature over sigma: mu has mean 0.747 and sd 0.302, sigma 0.303 and 0.251, its square 0.155 and 0.272. Rounding
+// at a sigma of e^-17 called all of them heavy.
+TEST_F(HeavyTails, OnlyWhatHasAHeavyTailIsCalledSo) {
+    write("m.bug",
+          "model { for (i in 1:12) { y[i] ~ dnorm(theta[i], pow(s[i], -2)); theta[i] ~ dnorm(mu, pow(sigma, -2)) }\n"
+          "  mu ~ dnorm(0, 0.01); sigma ~ dt(0, 1, 1) T(0, ); tau <- pow(sigma, -2); square <- sigma * sigma }");
+    write("d.json", R"({"y": [0.94, -0.65, 2.4, -1.64, 1.78, 0.06, 0.28, 0.01, 0.93, 0.86, 1.0, 0.66],
+        "s": [0.64, 2.43, 1.56, 1.61, 0.97, 1.36, 1.39, 0.84, 0.78, 0.94, 0.74, 0.74]})");
+    for (const char* seed : {"1", "2"}) {
+        const Result exact = lrvb(std::string("fit model m.bug d.json --exact --quiet -o fit.json --seed ") + seed);
+        ASSERT_EQ(exact.code, 0) << exact.err;
+        EXPECT_NEAR(number("mu", "mean"), 0.747, 0.03) << seed;
+        EXPECT_NEAR(number("mu", "sd"), 0.302, 0.015) << seed;
+        EXPECT_NEAR(number("sigma", "mean"), 0.303, 0.025) << seed;
+        EXPECT_NEAR(number("sigma", "sd"), 0.251, 0.015) << seed;
+        EXPECT_NEAR(number("square", "sd"), 0.272, 0.025) << seed;
+        EXPECT_TRUE(variable_of(summary(), "tau").at("sd").is_null()) << seed;
+    }
+}
+
 // The single label of a change point, 60 of them: sums over them, with the rates integrated out, are the truth.
 TEST_F(HeavyTails, TheLabelOfAChangePointIsEnumerated) {
     std::string ones = "[1";

@@ -96,6 +96,48 @@ TEST(Ridge, NegativePowersOfAPrecisionThatMayBeZeroLackMoments) {
     EXPECT_EQ(ridge->moments()[2], TailMoments::none);
 }
 
+// s = e^−ψ has a density that falls as s^−3 beyond 1, and x | s ~ N(0, s²): the modes of x are all zero, but neither it
+// nor s has a variance. sin x and x/(1 + s) have one.
+TEST(Ridge, AFunctionWhoseSpreadAtANodeGrowsLacksMoments) {
+    const SmoothFunction density(2, [](const Vector& u, Vector& gradient) {
+        const double precision = std::exp(2.0 * u[0]);
+        const double right = 1.0 / (1.0 + std::exp(-u[0]));
+        gradient[0] = 2.0 - 6.0 * right + 1.0 - precision * u[1] * u[1];
+        gradient[1] = -precision * u[1];
+        return 2.0 * u[0] - 6.0 * std::log1p(std::exp(u[0])) + u[0] - 0.5 * precision * u[1] * u[1];
+    });
+    const auto ridge = detail::ridge_along(density, 0, about(Vector::Zero(2)), with([](const Matrix& points) {
+                                               Matrix values(3, points.cols());
+                                               values.row(0) = points.row(1);
+                                               values.row(1) = points.row(1).array().sin();
+                                               values.row(2) =
+                                                   points.row(1).array() / (1.0 + (-points.row(0).array()).exp());
+                                               return values;
+                                           }));
+    ASSERT_TRUE(ridge);
+    EXPECT_EQ(ridge->moments()[0], TailMoments::mean);
+    EXPECT_EQ(ridge->moments()[1], TailMoments::mean_and_sd);
+    EXPECT_EQ(ridge->moments()[2], TailMoments::mean_and_sd);
+}
+
+// A density that is rounding far out, as sums of squares times a huge precision are: what has fallen off before stays
+// so.
+TEST(Ridge, RoundingBeyondTheMassSaysNothing) {
+    const SmoothFunction density(1, [](const Vector& u, Vector& gradient) {
+        gradient[0] = -std::tanh(u[0]);
+        return -std::log(std::cosh(u[0])) + (u[0] > 14.0 ? 3.0 : 0.0);
+    });
+    const auto ridge = detail::ridge_along(density, 0, about(Vector::Zero(1)), with([](const Matrix& points) {
+                                               Matrix values(2, points.cols());
+                                               values.row(0) = points.row(0);
+                                               values.row(1) = points.row(0).array().exp();
+                                               return values;
+                                           }));
+    ASSERT_TRUE(ridge);
+    EXPECT_EQ(ridge->moments()[0], TailMoments::mean_and_sd);
+    EXPECT_EQ(ridge->moments()[1], TailMoments::none);
+}
+
 TEST(RidgeDensity, ItsGradientIsThatOfDifferences) {
     const SmoothFunction density = funnel(3, 1.0);
     std::optional<detail::Ridge> ridge = detail::ridge_along(density, 0, about(Vector::Ones(4)), {});
