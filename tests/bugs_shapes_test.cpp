@@ -90,6 +90,8 @@ TEST(BugsShapes, AVectorWhereANumberIsWantedIsRefusedWithBoth) {
         "z <- logdet(t) y[1] ~ dnorm(z, 1)",
         "z <- inverse(t) y[1] ~ dnorm(z[1], 1)",
         "for (i in 1:t) { y[i] ~ dnorm(0, 1) }",
+        "z <- interp.lin(1.5, c(2, 1), c(10, 20)) y[1] ~ dnorm(z, 1)",  // points that do not ascend
+        "z <- interp.lin(1.5, c(1, 1), c(10, 20)) y[1] ~ dnorm(z, 1)",
     };
     for (const std::string& relations : others) EXPECT_NE(refusal_of_relations(relations), "") << relations;
 }

@@ -228,6 +228,9 @@ Vector sorted_as(const std::string& name, const Vector& values) {
 
 double interpolated(double at, const Vector& x, const Vector& y) {
     if (x.size() == 0 || x.size() != y.size() || std::isnan(at)) return kNoValue;
+    for (Index i = 1; i < x.size(); ++i) {
+        if (!(x[i] > x[i - 1])) return kNoValue;  // as in JAGS: the points ascend
+    }
     if (at <= x[0]) return y[0];
     for (Index i = 1; i < x.size(); ++i) {
         if (at <= x[i]) return y[i - 1] + (y[i] - y[i - 1]) * (at - x[i - 1]) / (x[i] - x[i - 1]);
