@@ -353,7 +353,10 @@ FormulaSyntax parse_formula(std::string text) {
     return result;
 }
 
-PriorSyntax parse_prior(const std::string& text) {
+PriorSyntax parse_prior(const std::string& sentence) {
+    // A comment, as --show-priors has them, behind the numbers.
+    const std::size_t numbers = sentence.find(')', std::min(sentence.find('~'), sentence.size()));
+    const std::string text = sentence.substr(0, sentence.find('#', std::min(numbers, sentence.size())));
     const std::unique_ptr<Tree> tree = parsed<WholePrior>(
         text, "there is no ~ between what the prior is of and its distribution, as in 'beta ~ normal(0, 2)'");
     const Reader reader(text);

@@ -59,7 +59,7 @@ struct PriorSyntax {
 };
 
 /// Throws FormulaError.
-PriorSyntax parse_prior(const std::string& text);
+PriorSyntax parse_prior(const std::string& sentence);
 
 /// Whether a name needs no backquotes.
 bool is_plain_name(std::string_view name);

@@ -67,11 +67,11 @@ ScalePrior parameter_prior(const PriorSentence& sentence, const LikelihoodParame
 
 std::string written(const ScalePrior& prior, const std::string& sd, const std::string& precision) {
     if (prior.kind == Kind::gamma_precision) {
-        return fmt::format("{} ~ gamma({:.6g}, {:.6g})", precision, prior.first, prior.second);
+        return fmt::format("{} ~ gamma({}, {})", precision, prior.first, prior.second);
     }
-    if (prior.kind == Kind::gamma) return fmt::format("{} ~ gamma({:.6g}, {:.6g})", sd, prior.first, prior.second);
-    if (!has_second(prior.kind)) return fmt::format("{} ~ {}({:.6g})", sd, word_of(prior.kind), prior.first);
-    return fmt::format("{} ~ {}({:.6g}, {:.6g})", sd, word_of(prior.kind), prior.first, prior.second);
+    if (prior.kind == Kind::gamma) return fmt::format("{} ~ gamma({}, {})", sd, prior.first, prior.second);
+    if (!has_second(prior.kind)) return fmt::format("{} ~ {}({})", sd, word_of(prior.kind), prior.first);
+    return fmt::format("{} ~ {}({}, {})", sd, word_of(prior.kind), prior.first, prior.second);
 }
 
 /// Something with a prior, and where that is kept.
@@ -368,7 +368,7 @@ FieldPrior with_sentences(FieldPrior prior, const FormulaShape& shape, const std
 std::vector<std::string> prior_sentences(const FieldPrior& prior, const FormulaShape& shape) {
     std::vector<std::string> lines;
     const auto normal = [&](const std::string& of, double mean, double sd) {
-        lines.push_back(fmt::format("{} ~ normal({:.6g}, {:.6g})", of, mean, sd));
+        lines.push_back(fmt::format("{} ~ normal({}, {})", of, mean, sd));
     };
     if (shape.intercept) {
         normal("intercept", prior.intercept_mean, prior.intercept_sd);
@@ -390,7 +390,7 @@ std::vector<std::string> prior_sentences(const FieldPrior& prior, const FormulaS
         for (std::size_t e = 0; e < factor.effects.size(); ++e) {
             if (parameters.is_huang_wand(static_cast<Index>(e))) df = prior.factors[f].sd[e].first;
         }
-        lines.push_back(prior.factors[f].huang_wand ? fmt::format("cor[{}] ~ huang_wand({:.6g})", factor.name, df)
+        lines.push_back(prior.factors[f].huang_wand ? fmt::format("cor[{}] ~ huang_wand({})", factor.name, df)
                                                     : fmt::format("cor[{}] ~ lkj(1)", factor.name));
     }
     for (std::size_t t = 0; t < shape.terms.size(); ++t) {
