@@ -1,6 +1,6 @@
 # Thin targets over scripts/setup (Debian packages) and the CMake presets.
 
-.PHONY: demo test snapshot snapshot-compare python mpi consumer install uninstall deb bench models compare-lme4 checks honesty optima sbc picture screenshots reproduce asan fuzz tidy format format-check clean setup
+.PHONY: demo test snapshot snapshot-compare python mpi consumer install uninstall deb bench models compare-lme4 checks checked-fits honesty optima sbc picture screenshots reproduce asan fuzz tidy format format-check clean setup
 .DEFAULT_GOAL := demo
 
 setup:
@@ -109,6 +109,11 @@ compare-lme4: build/release/build.ninja
 checks: build/release/build.ninja
 	@cmake --build --parallel $(shell nproc) --preset release --target checks
 	@build/release/bench/checks
+
+# Small hierarchical regressions and their checks against an independent reference (numpy, scipy).
+checked-fits: build/release/build.ninja
+	@cmake --build --parallel $(shell nproc) --preset release --target lrvb_program
+	@bench/checked_fits/study.py build/release/bin/lrvb
 
 # "ok", put to the test: forty mixtures against runs of ten times the draws.
 honesty: build/release/build.ninja
