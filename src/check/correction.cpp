@@ -220,11 +220,12 @@ FitFile corrected(const FitFile& fit, const Check& check) {
     record.ess = check.ess;
     if (std::isfinite(check.k_hat)) record.k_hat = check.k_hat;
     if (std::isfinite(check.r_hat)) record.r_hat = check.r_hat;
+    std::size_t row = 0;
     for (const CheckedVariable& variable : check.variables) {
+        const PosteriorVariable& known = fit.posterior.variables[row++];
         // What never has moments is no news.
-        const auto v = static_cast<std::size_t>(&variable - check.variables.data());
-        if (variable.moments() != TailMoments::mean_and_sd &&
-            fit.posterior.variables[v].moments == TailMoments::mean_and_sd) {
+        if (variable.moments() != TailMoments::mean_and_sd && known.moments == TailMoments::mean_and_sd &&
+            (!check.integrated || known.meaning.is_shown)) {
             result.warnings.push_back(
                 fmt::format("{} has a heavy tail: no {} that draws can tell. Use its median and quantiles",
                             variable.name, variable.moments() == TailMoments::none ? "mean and no sd" : "sd"));

@@ -152,9 +152,13 @@ void FieldIntegral::refine() {
     constexpr double kMeanError = 0.01;  // sds
     constexpr double kSdError = 0.005;
     constexpr Index kMostRows = 1000;  // nodes, where each is a search
+    constexpr Index kMostToCheck = 3000;
+    constexpr Index kFewRows = 200;
     for (int round = 0; round < 2; ++round) {
         const double more = std::pow(1.0 / kShorter, static_cast<double>(psi_.rows()));
-        const double most = static_cast<double>(model_->has_corrections() ? kMostRows : options_.most_nodes);
+        const bool is_thorough = options_.other_nodes && model_->data().y.size() <= kFewRows;
+        const Index most_rows = is_thorough ? kMostToCheck : kMostRows;
+        const auto most = static_cast<double>(model_->has_corrections() ? most_rows : options_.most_nodes);
         if (more * static_cast<double>(nodes()) > most) return;
         const FieldMarginals found = variances();
         if (found.mean_error.maxCoeff() <= kMeanError && found.sd_error.maxCoeff() <= kSdError) return;
@@ -364,11 +368,32 @@ Matrix values_at(const FieldIntegral::Function& function, const Matrix& psi, int
 
 }  // namespace
 
+// Of the nodes that are next to be left out.
+void FieldIntegral::add_outer_shares(const Matrix& values, FieldMarginals& result) const {
+    constexpr double kOutermost = 2.5;  // nats
+    result.outer_first = result.outer_second = Vector::Zero(values.rows());
+    if (!lattice_ || nodes() < 2) return;
+    const double least = weights_.maxCoeff() * std::exp(kOutermost - options_.drop);
+    Vector first = Vector::Zero(values.rows());
+    Vector second = first;
+    for (Index k = 0; k < nodes(); ++k) {
+        const Vector away = (values.col(k) - result.mean).cwiseAbs();
+        first += weights_[k] * away;
+        second += weights_[k] * away.cwiseAbs2();
+        if (weights_[k] >= least) continue;
+        result.outer_first += weights_[k] * away;
+        result.outer_second += weights_[k] * away.cwiseAbs2();
+    }
+    result.outer_first = (first.array() > 0.0).select(result.outer_first.cwiseQuotient(first), 0.0);
+    result.outer_second = (second.array() > 0.0).select(result.outer_second.cwiseQuotient(second), 0.0);
+}
+
 FieldMarginals FieldIntegral::functions(const Function& function, const std::vector<double>& probabilities) const {
     const Matrix values = values_at(function, psi_, options_.threads);
     const Matrix fresh = lattice_ && psi_.rows() > 0 ? values_at(function, fresh_psi_, options_.threads) : Matrix();
     const FieldIntegral::Parts own_parts{values, Matrix::Zero(values.rows(), values.cols())};
     FieldMarginals result = summary(own_parts, fresh.size() > 0 ? &fresh : nullptr);
+    add_outer_shares(values, result);
     if (probabilities.empty()) return result;
     const Matrix fine = values_at(function, fine_, options_.threads);
     // How far a function goes across a cell, from differences about its node.
@@ -383,6 +408,7 @@ FieldMarginals FieldIntegral::functions(const Function& function, const std::vec
     const Index cells = fine_.cols() / nodes();
     const double finer = std::pow(static_cast<double>(cells), 1.0 / std::max(1.0, static_cast<double>(psi_.rows())));
     result.quantiles.resize(static_cast<Index>(probabilities.size()), values.rows());
+    result.quantile_error = Vector::Zero(values.rows());
     for (Index c = 0; c < values.rows(); ++c) {
         const Vector own = fine.row(c);
         Vector width(own.size());
@@ -404,8 +430,9 @@ FieldMarginals FieldIntegral::functions(const Function& function, const std::vec
             }
             const double z = detail::normal_quantile(p);
             const double density = std::exp(-0.5 * z * z) / std::sqrt(2.0 * std::numbers::pi);
-            result.mean_error[c] = std::max(result.mean_error[c], std::abs(missed) / density);
+            result.quantile_error[c] = std::max(result.quantile_error[c], std::abs(missed) / density);
         }
+        result.mean_error[c] = std::max(result.mean_error[c], result.quantile_error[c]);
     }
     return result;
 }

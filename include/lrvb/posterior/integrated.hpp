@@ -33,6 +33,11 @@ struct IntegratedPosterior {
     /// What the rule may be wrong by: a mean in sds, an sd as a share of itself.
     Vector mean_error;
     Vector sd_error;
+    /// The part of these that is the standard error of draws, and no bound.
+    Vector mean_noise;
+    Vector sd_noise;
+    /// Of variables whose mean or sd rests on a tail that the nodes do not reach; empty: of none.
+    std::vector<TailMoments> tails;
     /// On the unbounded scale of each.
     Vector unbounded_mean;
     Vector unbounded_sd;

@@ -60,6 +60,12 @@ struct FieldMarginals {
     /// them.
     Vector mean_error;
     Vector sd_error;
+    /// Of functions of ψ, the part of `mean_error` that is of quantiles.
+    Vector quantile_error;
+    /// Of functions of ψ: which share of the first absolute moment about the mean, and of the variance, the outermost
+    /// nodes of the lattice have. Where it is not small, the moment rests on what is beyond.
+    Vector outer_first;
+    Vector outer_second;
 };
 
 /// Values of ψ, and coefficients given it, in the order of the layout, one draw a column. Weights differ by what the
@@ -136,6 +142,7 @@ class LRVB_EXPORT FieldIntegral {
     Parts parts(const Functionals::Resolved& functionals) const;
     /// `fresh`: values at the nodes that the rule did not use.
     FieldMarginals summary(const Parts& own, const Matrix* fresh = nullptr) const;
+    void add_outer_shares(const Matrix& values, FieldMarginals& result) const;
     Index piece_of_node(Index node) const;
     Index node_of_cell(Index cell) const { return cell * nodes() / fine_.cols(); }
 

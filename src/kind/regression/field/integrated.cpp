@@ -26,12 +26,15 @@ constexpr Index kFewestPlaces = 200;    // of ψ
 constexpr double kWorkOfDraws = 1.5e8;  // a quarter of a second
 constexpr double kMoreToCheck = 4.0;    // of what checks an integral
 constexpr double kNumbersOfDraws = 2e6;
+constexpr double kWorkOfRows = 2e8;  // of draws that weigh what rows that are not normal add: a third of a second
+constexpr Index kMostDraws = 32000;
 constexpr double kWorkOfPsi = 4e8;  // where ψ is drawn, too
 constexpr Index kMostPsi = 10000;
 constexpr Index kDrawsOfShares = 20000;  // which are exact but for these
 constexpr double kEnoughDraws = 800.0;   // effective ones
 constexpr double kExactMean = 0.02;      // sds: the error of means and quantiles that are called exact
 constexpr double kExactSd = 0.01;        // of sds, as a share
+constexpr double kOuter = 0.15;          // of a moment that does not rest on the outermost nodes
 constexpr double kRounding = 1e-12;      // an sd beside its mean, as of a correlation that is one
 
 /// Which way a variable goes.
@@ -172,6 +175,7 @@ struct Moved {
         const Eigen::ArrayXd z = (values.array() - before.mean[0]) / sd;
         mean_error = weights.caution * (change * z).matrix().norm();
         ratio_error = weights.caution * 0.5 * (change * (z.square() - 1.0)).matrix().norm();
+        noise = 1.0 / weights.caution;
         // Mean and sd of a skewed density make a normal too wide at the one end: predictions, which take it as normal,
         // are the better for a small difference that is left alone.
         constexpr double kSmall = 0.05;  // of an sd
@@ -195,6 +199,7 @@ struct Moved {
     double ratio = 1.0;
     double mean_error = 0.0;
     double ratio_error = 0.0;
+    double noise = 1.0;  // the part of these errors that is a standard error
 };
 
 // Whether draws whose weights are too uneven to move anything by still say that a variable that people look at is
@@ -236,6 +241,8 @@ bool move_by_draws(const std::vector<PosteriorVariable>& all, const Matrix& valu
         }
         result.mean_error[at] += moved.mean_error;
         result.sd_error[at] += moved.ratio_error;
+        result.mean_noise[at] = moved.noise * moved.mean_error;
+        result.sd_noise[at] = moved.noise * moved.ratio_error;
         result.mean[at] += moved.mean;
         result.sd[at] *= moved.ratio;
         scale[at] = moved.ratio;
@@ -360,6 +367,8 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
                         &result.unbounded_sd}) {
         own->resize(count);
     }
+    result.mean_noise = result.sd_noise = Vector::Zero(count);
+    result.tails.assign(all.size(), TailMoments::mean_and_sd);
     result.quantiles.resize(all.size());
     result.nodes = integral.nodes();
     for (std::size_t v = 0; v < all.size(); ++v) {
@@ -386,19 +395,31 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
         const Transform transform = all[static_cast<std::size_t>(at)].unbounded.transform;
         for (double& quantile : quantiles) quantile = transformed(transform, quantile);
         result.quantiles[static_cast<std::size_t>(at)] = quantiles;
-        if (all[static_cast<std::size_t>(at)].moments == TailMoments::mean_and_sd) continue;
-        // Without moments the sums say nothing: the median, and the sd of a lognormal's middle.
-        result.mean[at] = transformed(transform, result.unbounded_mean[at]);
-        result.sd[at] = result.mean[at] * result.unbounded_sd[at];
-        result.mean_error[at] = functions.mean_error[psi_variables + i];
-        result.sd_error[at] = functions.sd_error[psi_variables + i];
+        if (all[static_cast<std::size_t>(at)].moments != TailMoments::mean_and_sd) {
+            // Without moments the sums say nothing: the median, and the sd of a lognormal's middle.
+            result.mean[at] = transformed(transform, result.unbounded_mean[at]);
+            result.sd[at] = result.mean[at] * result.unbounded_sd[at];
+            result.mean_error[at] = functions.mean_error[psi_variables + i];
+            result.sd_error[at] = functions.sd_error[psi_variables + i];
+            continue;
+        }
+        if (functions.outer_second[i] <= kOuter) continue;
+        const bool has_mean = functions.outer_first[i] <= kOuter;
+        result.tails[static_cast<std::size_t>(at)] = has_mean ? TailMoments::mean : TailMoments::none;
+        // What is left to tell are quantiles.
+        result.mean_error[at] = functions.quantile_error[i];
+        result.sd_error[at] = 0.0;
     }
 
     // Where a node is dear, several draws share one.
     const Index affordable = static_cast<Index>(kNumbersOfDraws) / model_->layout().size();
-    const Index draws = std::min(std::max<Index>(options.draws, 1), std::max(kFewestPlaces, affordable));
-    const double draw_work = options.other_nodes ? kMoreToCheck * kWorkOfDraws : kWorkOfDraws;
-    const auto places = static_cast<Index>(std::max(static_cast<double>(kFewestPlaces), draw_work / work_of_a_node()));
+    const double draw_work = work_of_a_draw();
+    const Index cheap = model_->has_corrections()
+                            ? static_cast<Index>(std::min(kWorkOfRows / draw_work, static_cast<double>(kMostDraws)))
+                            : 0;
+    const Index draws = std::min(std::max<Index>({options.draws, cheap, 1}), std::max(kFewestPlaces, affordable));
+    const double field_work = options.other_nodes ? kMoreToCheck * kWorkOfDraws : kWorkOfDraws;
+    const auto places = static_cast<Index>(std::max(static_cast<double>(kFewestPlaces), field_work / work_of_a_node()));
     const Index each = std::max<Index>(1, draws / std::max<Index>(1, std::min(places, draws)));
     const FieldDraws field = integral.draw(draws, options.seed, each);
     result.draws = field.statistics;
@@ -434,6 +455,8 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
         const Eigen::ArrayXd z = (own.array() - moments.mean[0]) / result.sd[at];
         result.mean_error[at] = clustered_error(weights * z, each_share);
         result.sd_error[at] = clustered_error(0.5 * weights * (z.square() - 1.0), each_share);
+        result.mean_noise[at] = result.mean_error[at];
+        result.sd_noise[at] = result.sd_error[at];
         result.unbounded_mean[at] = unbounded.mean[0];
         result.unbounded_sd[at] = std::sqrt(unbounded.covariance(0, 0));
         result.quantiles[static_cast<std::size_t>(at)] = draw_quantiles(transform, own, log_weights);
