@@ -80,7 +80,9 @@ struct WholeFormula
 struct IndexEnd
     : pegtl::seq<Space, pegtl::one<']'>, Space, pegtl::one<'~'>, pegtl::star<pegtl::not_one<'~'>>, pegtl::eof> {};
 struct Indices : pegtl::star<pegtl::not_at<IndexEnd>, pegtl::any> {};
-struct Target : Name {};
+// A name, or what is reported of one: 1/sqrt(phi).
+struct Reciprocal : pegtl::seq<pegtl::string<'1', '/'>, Name, pegtl::one<'('>, Name, pegtl::one<')'>> {};
+struct Target : pegtl::sor<Reciprocal, Name> {};
 struct IndexClosing : pegtl::seq<Space, pegtl::one<']'>> {};
 struct Brackets : pegtl::seq<Space, pegtl::one<'['>, Space, Indices, pegtl::must<IndexClosing>> {};
 struct Distribution : Name {};

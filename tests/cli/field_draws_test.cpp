@@ -208,20 +208,22 @@ TEST_F(FieldDraws, AnSdThatNothingBoundsIsSaidToHaveNone) {
 }
 
 // Far out, where sds of groups are large, local posteriors lose what rows know: such nodes take the best normal. The
-// numbers are those of a long run of a Hamiltonian sampler outside the program.
+// numbers are those of six million draws from the prior, weighted by the likelihood (900,000 effective), outside of the
+// program.
 TEST_F(FieldDraws, CountsOfZerosAloneWithSlopesAreThoseOfASampler) {
     write("zero.csv", "y,x,g\n0,1,a\n0,2,a\n0,3,b\n0,4,b\n0,5,c\n0,6,c\n");
     ASSERT_EQ(lrvb("fit regression zero.csv 'y ~ x + (x || g)' --family poisson -o fit.json").code, 0);
     ASSERT_EQ(lrvb("summary fit.json").code, 0);
     const Result fit = lrvb("fit regression zero.csv 'y ~ x + (x | g)' --family poisson -o fit.json");
     ASSERT_EQ(fit.code, 0) << fit.err;
-    EXPECT_NE(fit.out.find("which draws do not confirm"), std::string::npos) << fit.out;
     for (const json& variable : lrvb("summary fit.json --format json").json().at("variables")) {
+        if (variable.at("sd").is_null()) continue;  // a heavy tail
         const double sd = variable.at("sd").get<double>();
         if (variable.at("name") == "intercept") {
-            EXPECT_NEAR(sd, 3.54, 0.1 * 3.54);
+            EXPECT_NEAR(sd, 3.554, 0.05 * 3.554);
+            EXPECT_NEAR(variable.at("mean").get<double>(), -3.435, 0.05 * 3.554);
         } else if (variable.at("name") == "beta[x]") {
-            EXPECT_NEAR(sd, 0.935, 0.1 * 0.935);
+            EXPECT_NEAR(sd, 0.898, 0.05 * 0.898);
         }
     }
 }

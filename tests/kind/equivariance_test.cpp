@@ -105,10 +105,11 @@ void PrintTo(const Case& one, std::ostream* out) {
 
 class Equivariance : public ::testing::TestWithParam<Case> {
   protected:
-    // Names of the first answer in the second one, and how the unit changes. What is averaged over draws has their
-    // noise: R2 of rows that are not normal.
+    // Names of the first answer in the second one, and how the unit changes. Of rows that are not normal, draws move
+    // what is integrated: four Monte Carlo errors of 16,000 draws are 0.03 sds, of which a sixth is allowed. R2 of them
+    // is from 4,000 draws.
     void expect_same(const Answer& one, const Answer& other, const std::map<std::string, double>& unit = {},
-                     const std::vector<std::string>& moved = {}, double drawn = 2e-4) const {
+                     const std::vector<std::string>& moved = {}, double drawn = 5e-3) const {
         const bool is_normal = GetParam().family == "gaussian";
         for (const auto& [name, mean] : one.mean) {
             if (std::find(moved.begin(), moved.end(), name) != moved.end()) continue;
@@ -296,6 +297,9 @@ TEST(EquivariantFits, AnotherFitOfStudentRowsIsNamed) {
     Settings settings;
     settings.set("FORMULA", "y ~ x");
     settings.set("family", "student");
+    // So that no scale is wide enough for both lines: each is then a half of the posterior.
+    settings.add("prior", "sigma ~ half_normal(0.05)");
+    settings.add("prior", "nu ~ gamma(2, 1)");
     const auto fitted = find_kind("regression")->fit(FitRequest{frame_of(rows, ""), settings, {}, 1, {}});
     const std::vector<std::string> warnings = fitted->warnings();
     ASSERT_FALSE(warnings.empty());
