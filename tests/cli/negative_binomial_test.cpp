@@ -51,6 +51,19 @@ TEST_F(NegativeBinomial, OfRowsWithoutGroupsHasTheExactPosterior) {
     EXPECT_NEAR(phi.at("q95").get<double>(), 3.35205, 0.05 * 0.38336);
 }
 
+// The same with an effect of every patient (effective sizes from 4,200 up).
+TEST_F(NegativeBinomial, OfGroupsHasTheExactPosterior) {
+    const json found = fit("'y ~ lbase * trt + lage + V4 + (1 | subject)'");
+    expect(found, "intercept", 1.83995, 0.11471);
+    expect(found, "beta[lbase]", 0.88123, 0.14039);
+    expect(found, "beta[trt=progabide]", -0.34079, 0.15807);
+    expect(found, "beta[lage]", 0.46719, 0.37162);
+    expect(found, "beta[V4]", -0.11679, 0.08793);
+    expect(found, "beta[lbase:trt=progabide]", 0.34133, 0.21522);
+    expect(found, "sd[subject,intercept]", 0.50832, 0.07125);
+    expect(found, "1/sqrt(phi)", 0.37466, 0.04414);
+}
+
 TEST_F(NegativeBinomial, TakesPriorsOfItsParameterAsTheyAreShown) {
     const std::string formula = "'y ~ lbase + (1 | subject)'";
     const Result shown = lrvb("fit regression $DATA/epil.csv " + formula + " --family negative_binomial --show-priors");
