@@ -13,9 +13,9 @@ namespace lrvb {
 
 namespace {
 
-constexpr double kQuick = 1.0;    // seconds
+constexpr double kQuick = 1.0;   // seconds
 constexpr double kRounds = 2.0;  // of importance sampling, or so
-constexpr double kFlat = 0.01;    // smallest eigenvalue of I − LᵀHL
+constexpr double kFlat = 0.01;   // smallest eigenvalue of I − LᵀHL
 
 bool is_wished(CheckWish wish, const FittedModel& fitted) {
     if (wish == CheckWish::quick) {

@@ -185,27 +185,25 @@ FieldInner FieldInnerProblem::climb(const FieldGiven& given, FieldInner at, bool
         const double magnitude = at.terms.value.cwiseAbs().sum() + std::abs(at.bound) + 1.0;
         bool better = false;
         FieldInner next;
-        const auto try_steps = [&](const Vector& mean_step, const Vector& weight_step) {
+        const auto try_steps = [&](const Vector& mean_step, const Vector& weight_step, double slack) {
             for (double length = 1.0; length > 1e-6; length *= 0.5) {
                 next = FieldInner();
                 next.mean = at.mean + length * mean_step;
                 next.weights = at.weights + length * weight_step;
                 next.steps = at.steps;
-                // A whole step may lose to rounding what shorter ones have to gain.
-                const double least = length == 1.0 ? at.bound - 1e-14 * magnitude : at.bound;
-                if (evaluate(given, next) && next.bound >= least) return true;
+                if (evaluate(given, next) && next.bound >= at.bound - slack) return true;
                 // Rounding is all that is left.
                 if (close) return false;
             }
             return false;
         };
-        better = try_steps(step, target - at.weights);
+        better = try_steps(step, target - at.weights, 1e-14 * magnitude);
         if (!better && !close) {
             // The mean and the covariance, each with the other held: natural gradients, which always ascend.
             const Vector no_weights = Vector::Zero(rows);
             const Vector plain = at.factor->solve(gradient(given, at));
             FieldInner before = at;
-            if (move_mean && try_steps(plain, no_weights)) {
+            if (move_mean && try_steps(plain, no_weights, 0.0)) {
                 better = next.bound > at.bound + 1e-12 * magnitude;
                 at = std::move(next);
             }
@@ -214,7 +212,7 @@ FieldInner FieldInnerProblem::climb(const FieldGiven& given, FieldInner at, bool
             for (Index n = 0; n < rows; ++n) {
                 if (row_weights[n] == 0.0) weights[n] = 0.0;
             }
-            const bool is_wider = try_steps(Vector::Zero(shape().size), weights - at.weights);
+            const bool is_wider = try_steps(Vector::Zero(shape().size), weights - at.weights, 0.0);
             better = better || (is_wider && next.bound > at.bound + 1e-12 * magnitude);
             if (!is_wider) next = std::move(at);
             at = std::move(before);

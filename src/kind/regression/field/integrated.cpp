@@ -415,10 +415,11 @@ IntegratedPosterior FittedField::integrate(const IntegrationOptions& options) co
     const Index affordable = static_cast<Index>(kNumbersOfDraws) / model_->layout().size();
     const double field_work = options.other_nodes ? kMoreToCheck * kWorkOfDraws : kWorkOfDraws;
     const auto places = static_cast<Index>(std::max(static_cast<double>(kFewestPlaces), field_work / work_of_a_node()));
-    // More of them where rows are few, but not where many would share a ψ.
+    // A check draws more of them where rows are few, but not where many would share a ψ.
     constexpr Index kMostAtPlace = 16;
     const auto cheap = static_cast<Index>(std::min(kWorkOfRows / work_of_a_draw(), static_cast<double>(kMostDraws)));
-    const Index more_draws = model_->has_corrections() ? std::min(cheap, kMostAtPlace * places) : 1;
+    const bool draws_more = model_->has_corrections() && options.other_nodes;
+    const Index more_draws = draws_more ? std::min(cheap, kMostAtPlace * places) : 1;
     const Index draws = std::min(std::max(options.draws, more_draws), std::max(kFewestPlaces, affordable));
     const Index each = std::max<Index>(1, draws / std::max<Index>(1, std::min(places, draws)));
     const FieldDraws field = integral.draw(draws, options.seed, each);
