@@ -292,7 +292,9 @@ CheckedVariable compared(const Posterior::Row& row, const VariableMeaning& meani
             check.apart = fmt::format("chains disagree about the mass in a tail of {}", row.name);
         }
     }
-    const Eigen::ArrayXd shifts = z + variable.shift * spread;
+    // What has no mean has no shift of it.
+    const bool has_shift = std::isfinite(variable.shift);
+    const Eigen::ArrayXd shifts = has_shift ? Eigen::ArrayXd(z + variable.shift * spread) : z;
     variable.mean_se = error_of(z, weights, mean_ess, check.draw_of);
     variable.shift_se = error_of(shifts, weights, chain_ess(shifts, check), check.draw_of);
     variable.ratio_se = variable.ratio * error_of(spread, weights, sd_ess, check.draw_of);

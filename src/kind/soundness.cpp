@@ -150,6 +150,7 @@ void require_sound_quantiles(const PosteriorVariable& variable, double sd, const
         if (!is_possible(variable.unbounded.transform, quantile)) {
             refuse(fmt::format("of which one is {}, which it cannot be", quantile));
         }
+        if (variable.moments != TailMoments::mean_and_sd) continue;  // its mean and sd stand in for what there is not
         const double p = kQuantileProbabilities[static_cast<std::size_t>(i)];
         const double most = quantile < variable.mean ? std::sqrt((1.0 - p) / p) : std::sqrt(p / (1.0 - p));
         if (std::abs(quantile - variable.mean) > kBeyond * most * sd + kSame * std::abs(variable.mean)) {

@@ -13,8 +13,11 @@
 ///     ℓ = c(y, φ) + y η − (y + φ) log(1 + e^{η − log φ}),    c = log Γ(y + φ) − log Γ(φ) − log y! − y log φ
 ///     ∂ℓ/∂φ = ψ(y + φ) − ψ(φ) − log(1 + e^{η − log φ}) − ℓ'/φ,    dφ/dκ = −2 φ/κ
 ///
-/// Expectations under a normal η are those of log(1 + eˣ). c depends on a row by its count alone: once for each
-/// different one.
+/// Expectations under a normal η are those of log(1 + eˣ). Above φ, where y η and the logarithm would cancel,
+///
+///     ℓ = b(y, φ) − φ η − (y + φ) log(1 + e^{log φ − η}),   b = log Γ(y + φ) − log Γ(φ) − log y! + φ log φ
+///
+/// c and b depend on a row by its count alone: once for each different one.
 namespace lrvb::detail {
 
 namespace {
@@ -66,17 +69,22 @@ class NegativeBinomialRows final : public RowLikelihood {
     double guess(Index row) const override { return std::log(y()[row] + 0.5) - offset_of(row); }
 
   protected:
-    // log φ, and of each different count c and ψ(y + φ) − ψ(φ).
+    // log φ, and of each different count c, ψ(y + φ) − ψ(φ) and b.
     Prepared prepare(const Vector& theta) const override {
         const double phi = size_of(theta[0]);
         const auto count = static_cast<Index>(counts_.size());
-        Prepared prepared{theta, Vector(1 + 2 * count)};
+        Prepared prepared{theta, Vector(1 + 3 * count)};
         prepared.numbers[0] = std::log(phi);
         for (Index i = 0; i < count; ++i) {
             const double y = counts_[static_cast<std::size_t>(i)];
             prepared.numbers[1 + i] =
                 y > 0.0 ? log_gamma_rise_beyond_power(phi, y) - log_factorials_[static_cast<std::size_t>(i)] : 0.0;
             prepared.numbers[1 + count + i] = y > 0.0 ? digamma_rise(phi, y) : 0.0;
+            // log Γ(y + φ) − log y!, by what one is above the other.
+            const double rise = phi > 1.0   ? log_gamma_rise(y + 1.0, phi - 1.0)
+                                : phi < 1.0 ? -log_gamma_rise(y + phi, 1.0 - phi)
+                                            : 0.0;
+            prepared.numbers[1 + 2 * count + i] = rise - log_gamma(phi) + phi * std::log(phi);
         }
         return prepared;
     }
@@ -86,7 +94,7 @@ class NegativeBinomialRows final : public RowLikelihood {
         const double phi = size_of(prepared.theta[0]);
         std::array<double, kFieldBlock> below{};
         for (Index i = 0; i < count; ++i) {
-            below[static_cast<std::size_t>(i)] = means[i] - prepared.numbers[0];
+            below[static_cast<std::size_t>(i)] = -std::abs(means[i] - prepared.numbers[0]);
         }
         softplus.block(below.data(), variances, static_cast<std::size_t>(count), out.data());
         for (Index i = 0; i < count; ++i) {
@@ -96,9 +104,15 @@ class NegativeBinomialRows final : public RowLikelihood {
                 const Derivatives far = softplus_far_below(below[at], variances[at]);
                 for (std::size_t o = 0; o < kOrders; ++o) out[o * kFieldBlock + at] = far[o];
             }
-            for (std::size_t o = 0; o < kOrders; ++o) out[o * kFieldBlock + at] *= -(observed + phi);
-            out[at] += observed * means[at] + constant(first + i, prepared);
-            out[kFieldBlock + at] += observed;
+            const bool is_above = means[at] > prepared.numbers[0];
+            double factor = -(observed + phi);
+            for (std::size_t o = 0; o < kOrders; ++o) {
+                out[o * kFieldBlock + at] *= factor;
+                if (is_above) factor = -factor;
+            }
+            out[at] += is_above ? upper_constant(first + i, prepared) - phi * means[at]
+                                : constant(first + i, prepared) + observed * means[at];
+            out[kFieldBlock + at] += is_above ? -phi : observed;
         }
     }
     void add_parameter_gradient(Index row, double weight, double mean, double, const Prepared& prepared,
@@ -106,7 +120,11 @@ class NegativeBinomialRows final : public RowLikelihood {
         const double kappa = std::max(prepared.theta[0], kLeast);
         const double phi = size_of(kappa);
         const double observed = y()[row];
-        const double softplus = (constant(row, prepared) + observed * mean - terms[0]) / (observed + phi);
+        const bool is_above = mean > prepared.numbers[0];
+        const double softplus = is_above
+                                    ? mean - prepared.numbers[0] +
+                                          (upper_constant(row, prepared) - phi * mean - terms[0]) / (observed + phi)
+                                    : (constant(row, prepared) + observed * mean - terms[0]) / (observed + phi);
         const Index place = 1 + static_cast<Index>(counts_.size()) + place_[static_cast<std::size_t>(row)];
         const double by_phi = prepared.numbers[place] - softplus - terms[1] / phi;
         gradient[0] -= weight * 2.0 * phi / kappa * by_phi;
@@ -122,6 +140,9 @@ class NegativeBinomialRows final : public RowLikelihood {
     }
 
   private:
+    double upper_constant(Index row, const Prepared& prepared) const {
+        return prepared.numbers[1 + 2 * static_cast<Index>(counts_.size()) + place_[static_cast<std::size_t>(row)]];
+    }
     double constant(Index row, const Prepared& prepared) const {
         return prepared.numbers[1 + place_[static_cast<std::size_t>(row)]];
     }

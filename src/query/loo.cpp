@@ -203,7 +203,11 @@ Loo leave_one_out(const FittedModel& fitted, const Check& check, int threads) {
     loo.draws = check.points.cols();
     loo.ess = check.ess;
     const bool importance = check.method == CheckMethod::importance;
-    const Vector base = importance ? Vector(check.log_density - check.log_proposal) : Vector::Zero(loo.draws);
+    // Of an integral, draws have weights too.
+    const bool integration = check.method == CheckMethod::integration;
+    const Vector base = importance    ? Vector(check.log_density - check.log_proposal)
+                        : integration ? Vector(check.log_weights)
+                                      : Vector::Zero(loo.draws);
     visit_likelihoods(fitted, density, check.points, check.seed, threads, loo,
                       [&](Index row, double weight, const auto& values) {
                           // Where the posterior has no density a likelihood may be anything.

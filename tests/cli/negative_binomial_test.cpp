@@ -111,6 +111,37 @@ TEST_F(NegativeBinomial, DoesNotDependOnTheUnitOfTheExposure) {
                 std::log(3600.0), 1e-6);
 }
 
+// Counts that may be Poisson: phi has a tail without end. By a grid of intercept, slope and log 1/sqrt(phi), outside of
+// the program.
+TEST_F(NegativeBinomial, OfCountsThatMayBePoissonIsKeptAndLeavesRowsOut) {
+    write("few.csv",
+          "y,x\n1,-0.226\n2,-0.315\n1,-0.348\n1,0.154\n2,-1.691\n3,-1.744\n2,0.634\n4,0.579\n1,0.632\n4,0.248\n3,-1."
+          "090\n4,-0.550\n2,-0.282\n6,0.020\n6,-0.433\n5,-1.377\n2,1.594\n1,0.619\n2,-1.199\n5,0.396\n");
+    const Result fit = lrvb("fit regression few.csv 'y ~ x' --family negative_binomial -o fit.json");
+    ASSERT_EQ(fit.code, 0) << fit.err;
+    const json found = lrvb("summary fit.json --format json").json().at("variables");
+    EXPECT_NEAR(variable_of(found, "beta[x]").at("mean").get<double>(), -0.09716, 0.03 * 0.177);
+    EXPECT_NEAR(variable_of(found, "1/sqrt(phi)").at("mean").get<double>(), 0.25473, 0.03 * 0.17407);
+    EXPECT_NEAR(variable_of(found, "1/sqrt(phi)").at("sd").get<double>(), 0.17407, 0.03 * 0.17407);
+    const Result loo = lrvb("loo fit.json few.csv --format json");
+    ASSERT_EQ(loo.code, 0) << loo.err;
+    EXPECT_NEAR(loo.json().at("elpd_loo").get<double>(), -39.424, 0.1);
+    const Result nuts = lrvb("check fit.json few.csv --method nuts --draws 1000");
+    EXPECT_EQ(nuts.code, 0) << nuts.err;
+}
+
+TEST_F(NegativeBinomial, OfLargeCountsConverges) {
+    std::string text = "y,x,g\n";
+    for (int n = 0; n < 25; ++n) {
+        const int y = 10000 + 2500 * ((n * 7) % 5 - 2) + 600 * (n % 3) + 37 * n;
+        text += std::to_string(y) + "," + std::to_string(n % 4) + "," + std::to_string(n / 5) + "\n";
+    }
+    write("large.csv", text);
+    const Result fit = lrvb("fit regression large.csv 'y ~ x + (1 | g)' --family negative_binomial -o fit.json");
+    EXPECT_EQ(fit.code, 0) << fit.err;
+    EXPECT_NE(fit.out.find(", converged"), std::string::npos) << fit.out;
+}
+
 TEST_F(NegativeBinomial, IsPredictedCheckedAndComparedAsOtherFamiliesAre) {
     fit("'y ~ lbase + (1 | subject)'");
     const json rows = lrvb("predict fit.json $DATA/epil.csv --level 0.9 --format json").json().at("rows");

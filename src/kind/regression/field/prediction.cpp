@@ -287,6 +287,7 @@ double FieldPredictor::response_quantile(const Mixture& predictor, double p) con
     // The smallest count that so much of the probability does not exceed.
     double high = 1.0;
     while (cdf(high) < p && high < 1e15) high *= 2.0;
+    if (cdf(high) < p) return kInfinity;
     double low = -1.0;
     while (high - low > 1.0) {
         const double middle = std::floor(0.5 * (low + high));
