@@ -161,16 +161,9 @@ class Binomial final : public Likelihood {
 
     std::string_view name() const override { return "binomial"; }
     std::string_view title() const override { return "binomial regression"; }
-    std::string_view summary() const override {
-        return has_one_trial_ ? "0 and 1, or two values of which `--success` names one"
-                              : "successes among trials: `cbind(successes, failures)`";
-    }
     const std::vector<std::string_view>& links() const override {
         static const std::vector<std::string_view> all{"logit", "probit", "cloglog"};
         return all;
-    }
-    std::shared_ptr<const Likelihood> with_link(std::string_view link) const override {
-        return std::make_shared<Binomial>(link, has_one_trial_);
     }
 
     bool has_trials() const override { return true; }

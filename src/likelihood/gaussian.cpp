@@ -50,13 +50,9 @@ class Gaussian final : public Likelihood {
 
     std::string_view name() const override { return "gaussian"; }
     std::string_view title() const override { return "linear regression"; }
-    std::string_view summary() const override { return "numbers about their mean, with one residual sd `sigma`"; }
     const std::vector<std::string_view>& links() const override {
         static const std::vector<std::string_view> all{"identity"};
         return all;
-    }
-    std::shared_ptr<const Likelihood> with_link(std::string_view link) const override {
-        return gaussian_likelihood(link);
     }
     std::optional<std::string> refusal(double, std::optional<double>) const override { return std::nullopt; }
     std::optional<std::string> suspicion(const std::vector<double>& values, double mean) const override {

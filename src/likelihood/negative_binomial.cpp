@@ -165,15 +165,9 @@ class NegativeBinomial final : public Likelihood {
 
     std::string_view name() const override { return "negative_binomial"; }
     std::string_view title() const override { return "negative binomial regression"; }
-    std::string_view summary() const override {
-        return "counts that vary more than Poisson ones: variance m + m²/`phi`";
-    }
     const std::vector<std::string_view>& links() const override {
         static const std::vector<std::string_view> all{"log"};
         return all;
-    }
-    std::shared_ptr<const Likelihood> with_link(std::string_view link) const override {
-        return negative_binomial_likelihood(link);
     }
     std::optional<std::string> refusal(double y, std::optional<double>) const override { return count_refusal(y); }
     OpenEnds open_ends(double y, double) const override { return {y == 0.0, false}; }

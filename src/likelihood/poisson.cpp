@@ -69,13 +69,9 @@ class Poisson final : public Likelihood {
 
     std::string_view name() const override { return "poisson"; }
     std::string_view title() const override { return "Poisson regression"; }
-    std::string_view summary() const override { return "counts whose variance is their mean"; }
     const std::vector<std::string_view>& links() const override {
         static const std::vector<std::string_view> all{"log"};
         return all;
-    }
-    std::shared_ptr<const Likelihood> with_link(std::string_view link) const override {
-        return poisson_likelihood(link);
     }
     std::optional<std::string> refusal(double y, std::optional<double>) const override { return count_refusal(y); }
     OpenEnds open_ends(double y, double) const override { return {y == 0.0, false}; }

@@ -101,15 +101,9 @@ class Student final : public Likelihood {
 
     std::string_view name() const override { return "student"; }
     std::string_view title() const override { return "regression with Student errors"; }
-    std::string_view summary() const override {
-        return "numbers with outliers: Student's t errors with scale `sigma` and `nu` degrees of freedom";
-    }
     const std::vector<std::string_view>& links() const override {
         static const std::vector<std::string_view> all{"identity"};
         return all;
-    }
-    std::shared_ptr<const Likelihood> with_link(std::string_view link) const override {
-        return student_likelihood(link);
     }
     std::optional<std::string> refusal(double, std::optional<double>) const override { return std::nullopt; }
     bool has_sigma() const override { return true; }

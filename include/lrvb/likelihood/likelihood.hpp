@@ -112,13 +112,9 @@ class LRVB_EXPORT Likelihood : public std::enable_shared_from_this<Likelihood> {
     virtual std::string_view name() const = 0;
     /// "Poisson regression", within a sentence.
     virtual std::string_view title() const = 0;
-    /// One line for the tables of the documentation.
-    virtual std::string_view summary() const = 0;
     /// All of its links, the default first.
     virtual const std::vector<std::string_view>& links() const = 0;
     const Link& link() const { return link_; }
-    /// The same with another of its links. Throws std::invalid_argument.
-    virtual std::shared_ptr<const Likelihood> with_link(std::string_view link) const = 0;
 
     // ---- What a response may be.
 
